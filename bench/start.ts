@@ -16,9 +16,9 @@ const runs = Number(process.argv[2] ?? 9)
 const programs: Record<string, readonly string[]> = {
   'node -e 0': ['-e', '0'],
   'bundle --help': [join(root, 'dist/bailiwick.js'), '--help'],
-  'sources --help': [join(root, 'src/cli/bailiwick.js'), '--help'],
+  'sources --help': [join(root, 'src/surface/cli/bailiwick.js'), '--help'],
   'bundle check': [join(root, 'dist/bailiwick.js'), ...check],
-  'sources check': [join(root, 'src/cli/bailiwick.js'), ...check],
+  'sources check': [join(root, 'src/surface/cli/bailiwick.js'), ...check],
 }
 
 if (!existsSync(join(root, 'dist/bailiwick.js'))) throw new Error('there is no bundle: npm run build')

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { CHECK_NAME } from '../src/gate/check-names.ts'
+import { CHECK_NAME } from '../src/verdict/check-names.ts'
 import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 import { type AppProcesses, openAppProcesses } from './webhook/app-processes.ts'

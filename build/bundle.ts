@@ -7,12 +7,12 @@ import { packageFiles } from './package-files.ts'
 
 /** The programs of the package and of the image; each loads the chunks that it needs, and nothing else. */
 const PROGRAMS = {
-  bailiwick: 'src/cli/bailiwick.js',
-  main: 'src/cli/main.ts',
+  bailiwick: 'src/surface/cli/bailiwick.js',
+  main: 'src/surface/cli/main.ts',
   web: 'src/index.js',
   worker: 'workers/index.js',
-  setup: 'src/setup/index.js',
-  probe: 'src/web/probe.ts',
+  setup: 'src/surface/setup/index.js',
+  probe: 'src/surface/web/probe.ts',
 }
 
 /** A native accelerator that msgpackr loads where it is installed; nothing installs it beside the bundle. */

@@ -12,11 +12,11 @@ type ChunkContext = Parameters<Extract<Group['name'], (...args: never) => unknow
  */
 export function chunkGroups(root: string): Group[] {
   const reached = (file: string) => reachedFrom(join(root, file))
-  const check = reached('src/cli/check.ts')
+  const check = reached('src/surface/cli/check.ts')
   const chunks: readonly (readonly [name: string, holds: Reached])[] = [
-    ['start', reached('src/cli/main.ts')],
+    ['start', reached('src/surface/cli/main.ts')],
     ['shared', both(check, reached('src/index.ts'))],
-    ['engine', both(check, reached('src/cli/render.ts'))],
+    ['engine', both(check, reached('src/surface/cli/render.ts'))],
     ['core', check],
   ]
   return chunks.map(([name, holds], index) => ({

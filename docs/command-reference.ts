@@ -1,4 +1,4 @@
-import { COMMANDS, commandNamed } from '../src/cli/commands.ts'
+import { COMMANDS, commandNamed } from '../src/surface/cli/commands.ts'
 
 /** docs/command-reference.md: what `bailiwick help COMMAND` prints, for every command. */
 export async function commandReference(): Promise<string> {
@@ -18,5 +18,5 @@ const INTRODUCTION = `# Commands of the command line
 has the options \`--help\`, \`--quiet\` (only what blocks, and the result) and \`--color auto|always|never\`. Exit codes: 0 pass or done, 1 new violations,
 2 could not be evaluated or bad usage.
 
-<!-- written by npm run generate from the usage texts in src/cli -->
+<!-- written by npm run generate from the usage texts in src/surface/cli -->
 `

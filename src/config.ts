@@ -1,14 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { FLEET_NAME, type FleetName, parseFleetName } from './designation/fleet-name.ts'
-import { type RegistryHost, registryHosts } from './oci/registry-hosts.ts'
-import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
-import { isLoopbackHost } from './process/loopback.ts'
-import { readPrivateKey } from './process/private-key.ts'
-import { readValuesKey } from './process/values-key.ts'
-import { readWebSettings, type WebSettings } from './process/web-settings.ts'
-import { readWebhookSecrets, type WebhookSecrets } from './process/webhook-secrets.ts'
+import { type RegistryHost, registryHosts } from './cluster/registry-api.ts'
+import { FLEET_NAME, type FleetName, parseFleetName } from './github/fleet-name.ts'
+import {
+  address,
+  badVariable,
+  type Environment,
+  integer,
+  isLoopbackHost,
+  oneOf,
+  optional,
+  required,
+} from './process/environment.ts'
+import {
+  readPrivateKey,
+  readValuesKey,
+  readWebhookSecrets,
+  readWebSettings,
+  type WebhookSecrets,
+  type WebSettings,
+} from './process/settings.ts'
 
 /** What a process that works on jobs must know. Secrets are not enumerable: logs, JSON and spreads leave them out. */
 export interface Config extends WebSettings {

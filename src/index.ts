@@ -1,11 +1,9 @@
 import { readConfig } from './config.ts'
-import { warnOfProblems } from './doctor/diagnose.ts'
-import { openServices } from './doctor/open-services.ts'
 import { createLog } from './process/log.ts'
-import { readSettings } from './process/read-settings.ts'
-import { runProcess } from './process/run-process.ts'
-import { stopOnSignal } from './process/stop-on-signal.ts'
+import { runProcess, stopOnSignal } from './process/run-process.ts'
+import { readSettings } from './process/settings.ts'
 import { startSite } from './start-site.ts'
+import { openServices, warnOfProblems } from './surface/doctor/diagnose.ts'
 
 /** The web process, with workers inside when there is no Redis. */
 async function main(): Promise<void> {

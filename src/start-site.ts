@@ -1,18 +1,27 @@
+import { readFileSync } from 'node:fs'
 import { type ApplicationFunction, Probot } from 'probot'
-import type { WebConfig } from './config.ts'
-import { openMetrics } from './metrics/open-metrics.ts'
-import { openPages } from './pages/open-pages.ts'
-import { openWorkStore } from './pages/open-work-store.ts'
-import type { createLog } from './process/log.ts'
-import { openQueue } from './queue/open-queue.ts'
-import type { OpenQueue } from './queue/queue.ts'
-import type { RetryPolicy } from './queue/retry.ts'
-import { openSitePages, pagesAddress } from './site-pages.ts'
-import { openSiteWorkers } from './site-workers.ts'
-import type { Receiver } from './web/receive-webhook.ts'
-import { startServer, type WebServer } from './web/server.ts'
-import { verifySignature } from './web/verify-signature.ts'
-import { registerWebhooks } from './webhooks/register.ts'
+import { BailiwickError } from './base/errors.ts'
+import type { ContentToken } from './cluster/channel/cluster-work.ts'
+import { parseWorkerKeys } from './cluster/channel/web-client.ts'
+import { type ClusterBinding, readClustersFile } from './cluster/clusters-file.ts'
+import type { Config, WebConfig } from './config.ts'
+import { type App, openApp } from './github/client/app.ts'
+import { openOAuth } from './github/client/open-oauth.ts'
+import { isLoopbackHost, isLoopbackUrl } from './process/environment.ts'
+import type { createLog, Log } from './process/log.ts'
+import { openQueue } from './receive/bullmq-queue.ts'
+import { openMetrics } from './receive/metrics.ts'
+import type { OpenQueue, Queue } from './receive/queue.ts'
+import { registerWebhooks } from './receive/register.ts'
+import type { RetryPolicy } from './receive/retry.ts'
+import { openPages, type PageStore } from './surface/pages/page-store.ts'
+import { openTtlStore } from './surface/pages/ttl-store.ts'
+import { openWorkStore, type WorkStore } from './surface/pages/work-store.ts'
+import { ClusterDoor } from './surface/web/cluster-door.ts'
+import { Pages, type PagesSettings } from './surface/web/pages.ts'
+import { type Receiver, verifySignature } from './surface/web/receive-webhook.ts'
+import { startServer, type WebServer } from './surface/web/server.ts'
+import { closedGate, loopbackGate, PersonGate, SESSION_LIMITS, Sessions, SignIn } from './surface/web/sign-in.ts'
 
 type Logger = ReturnType<typeof createLog>
 
@@ -106,5 +115,124 @@ export async function createReceiver(
   return {
     verify: async (body, signature) => verifySignature(secrets, body, signature),
     receive: event => probot.receive(event as Parameters<typeof probot.receive>[0]),
+  }
+}
+
+/** The pages of a site; `close` lets go of what they are kept in. */
+interface SitePages {
+  readonly pages: Pages
+  close(): Promise<void>
+}
+
+/**
+ * The pages, for people who sign in with GitHub. Without the App's OAuth they are for this machine only, and only where
+ * nobody else comes in by loopback: a proxy does, so either the operator says so by a PUBLIC_URL of this machine, or
+ * GitHub itself is on this machine, as in a rehearsal.
+ */
+export function openSitePages(
+  config: Config,
+  { store, queueDepths, log }: Pick<PagesSettings, 'queueDepths'> & { readonly store: PageStore; readonly log: Log },
+): SitePages {
+  const { clientId, clientSecret, publicUrl, githubApiUrl, redisUrl, redisPrefix } = config
+  if (clientId === undefined || clientSecret === undefined || publicUrl === undefined) {
+    const isOpen = isLoopbackHost(config.host) && isLoopbackUrl(publicUrl ?? githubApiUrl)
+    const gate = isOpen ? loopbackGate : closedGate
+    return { pages: new Pages({ store, gate, queueDepths }), close: () => store.close() }
+  }
+  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, prefix: redisPrefix, name: 'sessions', log })
+  const sessions = new Sessions(sessionStore)
+  const people = openOAuth({ clientId, clientSecret, apiUrl: githubApiUrl })
+  const signIn = new SignIn(sessions, people, publicUrl)
+  const pages = new Pages({ store, gate: new PersonGate(sessions, people), signIn, queueDepths })
+  const close = async (): Promise<void> => {
+    await sessions.close()
+    await store.close()
+  }
+  return { pages, close }
+}
+
+/** Where checks say that their pages are: the public address, or this process where all of it is on this machine. */
+export function pagesAddress({ publicUrl, host, githubApiUrl }: Config, here: string): string | undefined {
+  return publicUrl ?? (isLoopbackHost(host) && isLoopbackUrl(githubApiUrl) ? here : undefined)
+}
+
+/** GitHub takes no longer list for one token. */
+const REPOSITORIES_OF_A_TOKEN = 500
+/** Whoever gets a token has at least this long to use it. */
+const TOKEN_LASTS_MS = 600_000
+
+/**
+ * What the workers of clusters ask of the site; undefined where the operator's clusters.yaml names no key of one. Throws
+ * `config` for a file that cannot be used.
+ */
+export function openSiteWorkers(
+  config: Config,
+  {
+    queue,
+    store,
+    log,
+  }: { readonly queue: Pick<Queue, 'add' | 'withLock'>; readonly store: WorkStore; readonly log: Log },
+): ClusterDoor | undefined {
+  const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
+  const files = new Map(bindings.flatMap(({ name, workerKey }) => (workerKey === undefined ? [] : [[name, workerKey]])))
+  if (files.size === 0) return undefined
+  assertOwnKeys(bindings)
+  const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
+  const app = openApp({ appId, privateKey, baseUrl, allowedAccounts, log })
+  return new ClusterDoor({
+    store,
+    keysOf: cluster => {
+      const file = files.get(cluster)
+      return file === undefined ? undefined : readKeys(file)
+    },
+    tokens: keptTokens(app),
+    withLock: (key, work) => queue.withLock(key, work),
+    onResults: cluster => queue.add('publish-results', { cluster }),
+    log,
+  })
+}
+
+/** Two clusters with one key could speak for each other. */
+function assertOwnKeys(bindings: readonly ClusterBinding[]): void {
+  const owners = new Map<string, string>()
+  for (const { name, workerKey } of bindings) {
+    for (const key of workerKey === undefined ? [] : readKeys(workerKey)) {
+      const other = owners.get(key) ?? name
+      owners.set(key, other)
+      if (other === name) continue
+      throw new BailiwickError('config', `the clusters ${other} and ${name} have the same workerKey`, {
+        fix: 'Generate a key for each cluster with `openssl rand -hex 32`.',
+      })
+    }
+  }
+}
+
+/** Read for each request: whoever replaces a key restarts nothing. */
+function readKeys(file: string): readonly string[] {
+  try {
+    return parseWorkerKeys(readFileSync(file, 'utf8'), file)
+  } catch (cause) {
+    if (cause instanceof BailiwickError) throw cause
+    throw new BailiwickError('config', `${file}, a workerKey of clusters.yaml, cannot be read`, {
+      fix: 'Mount the file.',
+    })
+  }
+}
+
+/** The same tokens again while they last: whoever asks without end makes GitHub create no more. */
+function keptTokens(app: Pick<App, 'contentToken'>) {
+  const kept = new Map<string, ContentToken>()
+  return async (installation: number, repositories: readonly number[]): Promise<readonly ContentToken[]> => {
+    const ids = [...new Set(repositories)].sort((a, b) => a - b)
+    const tokens: ContentToken[] = []
+    for (let from = 0; from < ids.length; from += REPOSITORIES_OF_A_TOKEN) {
+      const part = ids.slice(from, from + REPOSITORIES_OF_A_TOKEN)
+      const key = JSON.stringify([installation, part])
+      for (const [old, { expiresAt }] of kept) if (Date.parse(expiresAt) - TOKEN_LASTS_MS < Date.now()) kept.delete(old)
+      const token = kept.get(key) ?? { ...(await app.contentToken(installation, part)), repositories: part }
+      kept.set(key, token)
+      tokens.push(token)
+    }
+    return tokens
   }
 }

@@ -15,7 +15,6 @@ import {
 
 function partOf(path: string): string {
   if (path === 'src/git/tree.ts') return 'git/tree'
-  if (path === 'src/flux/kinds.ts') return 'flux/kinds'
   const [top = '', part = '', ...deeper] = path.split('/')
   if (top !== 'src') return top
   return deeper.length > 0 ? part : basename(part, '.ts')
@@ -24,7 +23,6 @@ function partOf(path: string): string {
 function mayImport(from: string, { how }: Import, to: string): boolean {
   const part = from === 'git/tree' ? 'git' : from
   if (part === to || (part === 'git' && to === 'git/tree')) return true
-  if (to === 'flux/kinds' && (part === 'flux' || MAY_IMPORT[part]?.includes('flux'))) return true
   if (to === 'git/tree' && MAY_IMPORT[part]?.includes('git')) return true
   if (how === 'dynamic' && DYNAMIC.some(allowed => allowed.from === part && allowed.to === to)) return true
   return MAY_IMPORT[part]?.includes(to) ?? false
@@ -68,8 +66,7 @@ describe('directions', () => {
   })
 
   test('no two folders import each other', () => {
-    const folderOf = (path: string) =>
-      /^(?:src|workers)\/[^/]+$|^src\/flux\/kinds\.ts$/.test(path) ? path : dirname(path)
+    const folderOf = (path: string) => (/^(?:src|workers)\/[^/]+$/.test(path) ? path : dirname(path))
     const ways = new Map<string, string>()
     for (const [path, source] of production) {
       for (const { specifier, how } of importsOf(source)) {
@@ -85,15 +82,13 @@ describe('directions', () => {
 })
 
 describe('the core', () => {
-  const pure = new Map(
-    [...production].filter(
-      ([path]) => PURE.includes(partOf(path)) || ['src/git/tree.ts', 'src/flux/kinds.ts'].includes(path),
-    ),
-  )
+  const within = (path: string, folders: readonly string[]) =>
+    folders.filter(folder => path === folder || path.startsWith(`${folder}/`))
+  const pure = new Map([...production].filter(([path]) => within(path, PURE).length > 0))
 
   test('does no input or output: of Node it uses node:crypto, of packages those of its table', () => {
     const found = problems(function* (path, source) {
-      const allowed = ['node:crypto', ...(PACKAGES[partOf(path)] ?? [])]
+      const allowed = ['node:crypto', ...within(path, Object.keys(PACKAGES)).flatMap(folder => PACKAGES[folder] ?? [])]
       for (const { specifier } of importsOf(source)) {
         if (!specifier.startsWith('.') && !allowed.includes(specifier)) yield `imports ${specifier}`
       }
@@ -113,7 +108,11 @@ describe('the core', () => {
   })
 
   test('is there at all', () => {
-    for (const part of PURE) expect([...pure.keys()].map(partOf), part).toContain(part)
+    for (const folder of PURE)
+      expect(
+        [...pure.keys()].flatMap(path => within(path, PURE)),
+        folder,
+      ).toContain(folder)
   })
 })
 
@@ -122,30 +121,24 @@ describe('the core', () => {
  * the repository of the change itself or a fleet. Whoever else needs a file of some repository asks for a decision first.
  */
 const READS_CONTENT = [
-  'workers/fleets/evaluating-fleets.ts',
-  'workers/fleets/fleet-text.ts',
-  'workers/fleets/github-installation.ts',
+  'workers/fleets/evaluate-change.ts',
   'workers/fleets/source-reader.ts',
-  'workers/in-cluster/work-installation.ts',
-  'workers/evaluate/is-fleet-admin.ts',
-  'workers/onboarding/prepare-onboarding.ts',
-  'workers/offboarding/advance-offboarding.ts',
-  'workers/commands/open-change.ts',
-  // the fleet itself, and our own branch of it
-  'workers/onboarding/plan-read-access.ts',
-  'workers/onboarding/plan-tenant-key.ts',
-  'workers/fleets/read-credentials.ts',
-  'workers/survey/survey-place.ts',
+  'workers/fleets/github-installation.ts',
+  'workers/apply/apply-work.ts',
+  'workers/gate/missing-approvals.ts',
+  'workers/tenants/onboarding-access.ts',
+  'workers/tenants/offboarding.ts',
+  'workers/commands/tenants.ts',
+  'workers/commands/fleet.ts',
+  'workers/gate/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',
-  'workers/evaluate/affected-places.ts',
-  'workers/publish/apply-fixes.ts',
-  'workers/evaluate/fork-demand.ts',
-  'workers/evaluate/evaluate-pull-request.ts',
-  'workers/evaluate/statement-of.ts',
+  'workers/jobs/check-action.ts',
+  'workers/gate/evaluate-pull-request.ts',
+  'workers/gate/commit-outcome.ts',
 ]
 
 /** The table, and a text for people that gives an example. Keys of annotations and prose name no kind. */
-const NAMES_FLUX_GROUPS = ['src/flux/kinds.ts', 'src/fleet/config/names.ts']
+const NAMES_FLUX_GROUPS = ['src/kube/flux-kinds.ts', 'src/fleet/config/shape.ts']
 
 describe('house rules', () => {
   test('`any` stands nowhere, enums and namespaces neither', () => {
@@ -193,7 +186,7 @@ describe('house rules', () => {
       /(['"`])(?:(?:kustomize|helm|source|image|notification)\.toolkit\.fluxcd\.io|source\.extensions\.fluxcd\.io|fluxcd\.controlplane\.io|infra\.contrib\.fluxcd\.io|gitops\.kluctl\.io|cue\.contrib\.flux\.io)(?:\/[A-Zv$]\S*)?\1/
     const found = problems(function* (path, source) {
       const match = group.exec(withoutComments(source))
-      if (match && !NAMES_FLUX_GROUPS.includes(path)) yield `${match[0]}: ask src/flux/kinds.ts`
+      if (match && !NAMES_FLUX_GROUPS.includes(path)) yield `${match[0]}: ask src/kube/flux-kinds.ts`
     })
     expect(found).toEqual([])
     for (const path of NAMES_FLUX_GROUPS) expect(group.test(withoutComments(production.get(path)!)), path).toBe(true)

@@ -27,7 +27,7 @@ describe('the table of what tests read', () => {
 
 describe('the tests of a change', () => {
   test.each([
-    ['of a source', 'src/kube/address/internal-host.ts', 'test/kube/address/internal-host.test.ts'],
+    ['of a source', 'src/kube/internal-host.ts', 'test/kube/address/internal-host.test.ts'],
     ['of a table that a source imports', 'src/kube/rbac/default-policy.json', 'test/kube/rbac/authorizer.test.ts'],
     ['of what a thread loads', 'workers/threads/thread.ts', 'test/workers/evaluator.test.ts'],
     ['of an attack', 'test/attacks/B-02/case.yaml', 'test/attacks/attacks-1.test.ts'],

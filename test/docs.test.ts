@@ -5,8 +5,8 @@ import { errorList } from '../docs/error-list.ts'
 import { withFieldsTable } from '../docs/fields-table.ts'
 import { settingsExample } from '../docs/settings-example.ts'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
-import { fleetSchema } from '../src/fleet/config/fleet-schema.ts'
-import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
+import { readFleetFile } from '../src/fleet/config/fleet-file.ts'
+import { fleetSchema } from '../src/fleet/config/fleet-shape.ts'
 import type { Node } from '../src/kube/node.ts'
 import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
 import { errorGuide } from '../src/report/error-guide.ts'
@@ -122,11 +122,7 @@ describe('documents', () => {
   test('the table of settings has exactly the variables that the code reads', () => {
     const files = [
       'config',
-      'process/environment',
-      'process/private-key',
-      'process/values-key',
-      'process/web-settings',
-      'process/webhook-secrets',
+      ...globSync('*.ts', { cwd: join(root, 'src/process') }).map(file => `process/${file.slice(0, -3)}`),
     ]
     const code = files.map(name => read(`src/${name}.ts`)).join('\n')
     const called = code.matchAll(
@@ -151,7 +147,7 @@ describe('documents', () => {
 
   test('each error code is in docs/errors.md, or a rule (npm run generate)', () => {
     expect(read('docs/errors.md')).toBe(errorList())
-    const union = read('src/errors.ts').split('export type ErrorCode =')[1]!.split('\n\n')[0]!
+    const union = read('src/base/errors.ts').split('export type ErrorCode =')[1]!.split('\n\n')[0]!
     const codes = [...union.matchAll(/\| '([a-z-]+)'/g)].map(match => match[1]!)
     const explained = new Set<string>([...errorGuide.map(({ code }) => code), ...rules.map(({ id }) => id)])
     expect(codes.length).toBeGreaterThan(40)

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DURATIONS, type Durations } from './longest-first.ts'
-import { everything, exportsOf, importedNames, importsOf, production, resolveFrom } from './sources.ts'
+import { codeOnly, everything, exportsOf, importedNames, importsOf, production, resolveFrom } from './sources.ts'
 
 /** What a guard counts: a number, or the places that it is the number of. */
 type Measured = number | readonly string[]
@@ -23,7 +23,7 @@ export const GUARDS: Readonly<Record<string, () => Measured>> = {
   'circles of imports, dynamic ones too': () => circles(),
   'forbidden words in src and workers': () =>
     sum([...production.values()].map(text => text.match(FORBIDDEN)?.length ?? 0)),
-  'files over 400 lines': () => [...everything].flatMap(([path, text]) => (linesOf(text) > 400 ? [path] : [])),
+  'files over 450 lines': () => [...everything].flatMap(([path, text]) => (linesOf(text) > 450 ? [path] : [])),
   'functions over 60 lines': () =>
     [...everything].flatMap(([path, text]) =>
       /^(?:test|tools)\//.test(path)
@@ -88,19 +88,22 @@ function circles(): string[] {
   return found
 }
 
-/** What no one of these files imports. The package's declarations name three. */
+/** What no one of these files imports, and its own file does not use. The package's declarations name three. */
 function unusedExports(importers: ReadonlyMap<string, string>): string[] {
   const imported = new Set([...importers].flatMap(([path, text]) => importedNames(path, text)))
   const named = [
-    'src/cli/main.ts main',
+    'src/surface/cli/main.ts main',
     'src/kustomize/fields/labels.ts LabelEntry',
     'src/kustomize/fields/replicas.ts ReplicaEntry',
   ]
   const exported = [...production].flatMap(([path, text]) =>
-    imported.has(`${path} *`) ? [] : exportsOf(text).map(name => `${path} ${name}`),
+    imported.has(`${path} *`) ? [] : exportsOf(text).flatMap(name => (isUsedIn(text, name) ? [] : [`${path} ${name}`])),
   )
   return exported.filter(one => !imported.has(one) && !named.includes(one))
 }
+
+/** Whether a name stands in its file once more than where it is declared. */
+const isUsedIn = (text: string, name: string) => codeOnly(text).split(new RegExp(`\\b${name}\\b`)).length > 2
 
 function secondsOfFiles(): Record<string, number> {
   const projects = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Durations

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../src/errors.ts'
+import { BailiwickError } from '../src/base/errors.ts'
 
 /** What a step gives, or what it is refused with; any other error is thrown on. */
 export function attempt<T>(step: () => T): T | BailiwickError {

@@ -5,7 +5,7 @@ import { runProcess } from '../src/process/run-process.ts'
 async function main(): Promise<void> {
   const inCluster = readClusterWorkerConfig(process.env)
   // not static imports: a worker in a cluster loads nothing of Redis and of jobs
-  if (inCluster) await (await import('./in-cluster/run.ts')).runInCluster(inCluster)
+  if (inCluster) await (await import('./apply/run-in-cluster.ts')).runInCluster(inCluster)
   else await (await import('./run-on-redis.ts')).runOnRedis()
 }
 

@@ -1,5 +1,5 @@
-import { BailiwickError, type ErrorCode } from '../src/errors.ts'
-import type { Attempt } from '../src/queue/queue.ts'
+import { BailiwickError, type ErrorCode } from '../src/base/errors.ts'
+import type { Attempt } from '../src/receive/queue.ts'
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'github-unavailable',

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
 import packed from '../../src/schema/custom/catalog.json' with { type: 'json' }
 import type { PackedVersion } from '../../src/schema/custom/definition.ts'
-import { unpack } from '../../src/schema/unpack.ts'
+import { unpack } from '../../src/schema/types-table.ts'
 
 const GROUPS = [
   'source.toolkit.fluxcd.io',

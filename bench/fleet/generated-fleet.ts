@@ -1,6 +1,5 @@
 import type { FleetInput } from '../../src/fleet/model/input.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
+import { openSnapshot, packSnapshot, type Tree } from '../../src/git/tree.ts'
 import { type Files, FLEET_URL, platformFiles } from './platform-files.ts'
 import { tenantFiles } from './tenant-files.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openQueue } from '../../src/queue/open-queue.ts'
+import { openQueue } from '../../src/receive/bullmq-queue.ts'
 import { type Program, runProgram, untilReady } from '../../test/app/run-program.ts'
 import { freePort, startRedis, type TestRedis } from '../../test/queue/start-redis.ts'
 import { silentLog } from '../../test/silent-log.ts'

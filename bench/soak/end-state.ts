@@ -1,4 +1,4 @@
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import { REPOSITORY } from './story.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openQueue } from '../../src/queue/open-queue.ts'
+import { openQueue } from '../../src/receive/bullmq-queue.ts'
 import { type Program, runProgram, untilReady } from '../../test/app/run-program.ts'
 import { freePort, startRedis } from '../../test/queue/start-redis.ts'
 import { until } from '../../test/queue/until.ts'

@@ -1,7 +1,7 @@
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { digestOfTexts } from '../../src/fleet/model/digest.ts'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { digestOfTexts } from '../../src/fleet/model/same-node.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
 import type { TestCluster } from '../../tools/envtest/start.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
-import { itemsAt, stringAt } from '../../src/cluster/json-at.ts'
+import { itemsAt, stringAt } from '../../src/cluster/json.ts'
 import { openArtifacts } from '../../tools/envtest/artifacts.ts'
 import { startKustomizeController } from '../../tools/envtest/flux-controller.ts'
 import type { TestCluster } from '../../tools/envtest/start.ts'

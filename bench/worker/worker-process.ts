@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { connect } from '../../src/cluster/connect.ts'
 import { binding } from '../../test/cluster/cluster-under-test.ts'
 import { silentLog } from '../../test/silent-log.ts'
 import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'

@@ -24,6 +24,6 @@ if [ -n "$released" ] && [ "$(commit_of "$ACTION_REF")" = "$released" ]; then
 else
   printf '::notice::Bailiwick runs from its sources, because this commit is not the release %s.\n' "$tag"
   npm ci --no-audit --no-fund --loglevel=error
-  program="$BAILIWICK_ACTION/src/cli/bailiwick.js"
+  program="$BAILIWICK_ACTION/src/surface/cli/bailiwick.js"
 fi
 printf 'program=%s\n' "$program" >>"$GITHUB_OUTPUT"

@@ -1,17 +1,21 @@
 import type { Agent } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 import type { Json } from '../kube/node.ts'
-import { ApiAgent } from './api-agent.ts'
-import type { Actor, ClusterClient, RequestOptions } from './client.ts'
+import { type Actor, type ClusterClient, createDiscovery, type RequestOptions } from './client.ts'
 import { clusterError } from './cluster-error.ts'
-import type { RequestCredentials } from './credentials.ts'
-import { createDiscovery } from './discovery.ts'
-import { follow } from './follow.ts'
-import { impersonatedUser } from './impersonated-user.ts'
-import { stringAt } from './json-at.ts'
-import { type Call, type ServerAddress, send, serverAddressOf } from './send.ts'
+import type { ClusterBinding } from './clusters-file.ts'
+import { type RequestCredentials, readCredentials } from './credentials.ts'
+import { stringAt } from './json.ts'
+import { ApiAgent, type Call, follow, type ServerAddress, send, serverAddressOf } from './send.ts'
 import { Slots } from './slots.ts'
+
+/** A client for the bound cluster. Reads credentials, does not talk to the cluster yet. Throws `config` (see readCredentials). */
+export async function connect(binding: ClusterBinding, options: { timeoutMs?: number } = {}): Promise<ClusterClient> {
+  const { name, namespace } = binding
+  const { server, access } = await readCredentials(binding)
+  return apiClient({ name, namespace, server: apiServer(server), access, timeoutMs: options.timeoutMs })
+}
 
 const TIMEOUT_MS = 30_000
 const CONNECTIONS = 16
@@ -171,4 +175,22 @@ function address(server: URL, path: string): string {
 function queryOf(query: Readonly<Record<string, string>> = {}): string {
   const fields = Object.entries(query).map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)
   return fields.length === 0 ? '' : `?${fields.join('&')}`
+}
+
+const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?'
+const ACCOUNT = new RegExp(`^system:serviceaccount:${LABEL}:${LABEL}(?:\\.${LABEL})*$`)
+const RECONCILER = new RegExp(`^gotk:${LABEL}:reconciler$`)
+const LONGEST = 'system:serviceaccount:'.length + 63 + 1 + 253
+
+/**
+ * The user for the Impersonate-User header: a service account, or the user that `flux create tenant` binds.
+ * Throws `cluster-invalid` for everything else, the empty name above all: without the header the request would run
+ * with the worker's own rights (CVE-2026-23990), and a line break would add headers.
+ */
+export function impersonatedUser(user: string): string {
+  if (user.length <= LONGEST && (ACCOUNT.test(user) || RECONCILER.test(user))) return user
+  throw new BailiwickError('cluster-invalid', `cannot act as user ${JSON.stringify(user.slice(0, 200))}`, {
+    rule: 'worker-impersonate-nonempty',
+    fix: 'Name a service account: spec.serviceAccountName of the Kustomization, lower-case letters, digits, "-" and ".".',
+  })
 }

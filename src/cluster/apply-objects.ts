@@ -1,20 +1,17 @@
-import { BailiwickError, type ErrorCode } from '../errors.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BailiwickError, type ErrorCode } from '../base/errors.ts'
 import type { Json } from '../kube/node.ts'
 import { display, groupOf, type ObjectId } from '../kube/object.ts'
-import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
-import type { ApplyRequest } from './apply-request.ts'
-import type { ClusterClient } from './client.ts'
-import { ClusterError, type Refusal } from './cluster-error.ts'
-import { eachLimited } from './each-limited.ts'
-import { failureScope } from './failure-scope.ts'
-import { idOf } from './id-of.ts'
-import { entryOf, type InventoryEntry } from './inventory-entry.ts'
-import { stringAt } from './json-at.ts'
-import { prepareObject } from './prepare-object.ts'
-import type { Prepared } from './prepared.ts'
-import { refuseOwnTarget } from './refuse-own-target.ts'
-import { waitUntilReady } from './wait-until-ready.ts'
+import { type ClusterClient, METADATA_ONLY, objectPath } from './client.ts'
+import { ClusterError, failureScope, type Refusal } from './cluster-error.ts'
+import { entryOf, type InventoryEntry } from './inventory.ts'
+import { idOf, itemsAt, jsonAt, stringAt } from './json.ts'
+import { explainRefusal } from './ownership.ts'
+import { type ApplyRequest, type ObjectWrite, type Prepared, prepareObject } from './prepare-object.ts'
+import { refuseOwnTarget } from './refused-targets.ts'
+import { FIELD_MANAGER, type ObjectDrift, serverSideApply } from './server-side-apply.ts'
+import { eachLimited } from './slots.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
 
@@ -247,4 +244,123 @@ function entryFor(id: ObjectId): InventoryEntry | undefined {
 
 function concernsObject(error: unknown): error is BailiwickError {
   return error instanceof BailiwickError && failureScope(error) === 'object'
+}
+
+const GONE_MS = 60_000
+const POLL_MS = 200
+
+/** `uid` only where the object is this owner's. */
+interface Applied {
+  readonly action: 'created' | 'configured' | 'recreated' | 'unchanged' | 'skipped'
+  readonly message?: string
+  readonly uid?: string
+  /** How it differed from what is applied. */
+  readonly drift?: ObjectDrift
+}
+
+/** Sends what was prepared for one object, as the user. Throws what the API server says, see explainRefusal. */
+async function applyObject(
+  client: ClusterClient,
+  request: ApplyRequest,
+  { id, isConfidential }: { readonly id: ObjectId; readonly isConfidential: boolean },
+  prepared: Prepared,
+): Promise<Applied> {
+  if (!('write' in prepared)) return prepared
+  const { write, ...planned } = prepared
+  try {
+    if (planned.action === 'recreated') await remove(client, request, id, write)
+    if (write.takeOver !== undefined) await takeOver(client, request, write.path, write.takeOver)
+    const { path, body, ownership } = write
+    const rights = { force: ownership === 'ours', guest: ownership === 'shared' }
+    const { user, signal } = request
+    const applied = await serverSideApply(client, { user, path, body, ...rights, dryRun: false, signal })
+    return outcome(planned, write, applied)
+  } catch (error) {
+    throw explainRefusal(error, { id, owner: request.owner, attempted: 'apply', isConfidential })
+  }
+}
+
+function outcome(planned: Omit<Applied, 'uid'>, { ownership, resourceVersion }: ObjectWrite, applied: Json): Applied {
+  const isSame = planned.action === 'configured' && stringAt(applied, 'metadata', 'resourceVersion') === resourceVersion
+  const result = isSame ? { ...planned, action: 'unchanged' as const } : planned
+  return ownership === 'shared' ? result : { ...result, uid: stringAt(applied, 'metadata', 'uid') }
+}
+
+async function takeOver(client: ClusterClient, request: ApplyRequest, path: string, body: Json): Promise<void> {
+  await client.request({ user: request.user }, 'PATCH', path, {
+    query: { fieldManager: FIELD_MANAGER },
+    contentType: 'application/json-patch+json',
+    accept: METADATA_ONLY,
+    body,
+    signal: request.signal,
+  })
+}
+
+/** Deletes exactly what was read, and waits until it is gone. */
+async function remove(
+  client: ClusterClient,
+  { user, signal, stageWaitMs = GONE_MS }: ApplyRequest,
+  id: ObjectId,
+  { path, uid }: ObjectWrite,
+): Promise<void> {
+  await client.request({ user }, 'DELETE', path, {
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions: { uid } },
+    signal,
+  })
+  for (const deadline = Date.now() + stageWaitMs; ; await sleep(POLL_MS)) {
+    const { status, body } = await client.request({ user }, 'GET', path, { accept: METADATA_ONLY, signal })
+    if (status === 404 || stringAt(body, 'metadata', 'uid') !== uid) return
+    if (Date.now() > deadline) {
+      throw new BailiwickError('cluster-invalid', `${display(id)} is deleted for \`force\`, but does not go away`, {
+        fix: 'Look at its finalizers.',
+      })
+    }
+  }
+}
+
+/**
+ * Waits until others can build on the object: a CustomResourceDefinition is established and its kinds are served, a
+ * Namespace is active; other kinds are ready at once. Throws `cluster-invalid` when that is not so at the deadline.
+ */
+async function waitUntilReady(
+  client: ClusterClient,
+  { user, signal }: Pick<ApplyRequest, 'user' | 'signal'>,
+  id: ObjectId,
+  deadline: number,
+): Promise<void> {
+  if (id.kind !== 'CustomResourceDefinition' && id.kind !== 'Namespace') return
+  const resource = await client.discovery.find(id.apiVersion, id.kind)
+  if (!resource) return
+  const path = objectPath(resource, id.namespace, id.name)
+  for (;;) {
+    const { status, body } = await client.request({ user }, 'GET', path, { signal })
+    const missing = status === 404 ? 'it was deleted meanwhile' : await whatIsMissing(client, id, body)
+    if (missing === undefined) return
+    if (Date.now() > deadline) {
+      throw new BailiwickError('cluster-invalid', `${display(id)} is applied but does not become ready: ${missing}`)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+async function whatIsMissing(client: ClusterClient, id: ObjectId, live: Json): Promise<string | undefined> {
+  if (id.kind === 'Namespace') {
+    const phase = stringAt(live, 'status', 'phase')
+    return phase === 'Active' ? undefined : `phase ${phase || 'unknown'}`
+  }
+  const conditions = itemsAt(live, 'status', 'conditions')
+  const established = conditions.find(condition => stringAt(condition, 'type') === 'Established')
+  if (stringAt(established, 'status') !== 'True') {
+    const refused = conditions.find(
+      condition => stringAt(condition, 'type') === 'NamesAccepted' && stringAt(condition, 'status') === 'False',
+    )
+    return stringAt(refused, 'message') || 'not established'
+  }
+  const kind = stringAt(live, 'spec', 'names', 'kind')
+  for (const version of itemsAt(live, 'spec', 'versions')) {
+    const apiVersion = `${stringAt(live, 'spec', 'group')}/${stringAt(version, 'name')}`
+    if (jsonAt(version, 'served') !== true) continue
+    if (!(await client.discovery.find(apiVersion, kind))) return `${apiVersion} ${kind} is not served yet`
+  }
+  return undefined
 }

@@ -1,6 +1,7 @@
-import { BailiwickError, type ErrorCode, type ErrorDetails } from '../errors.ts'
+import { BailiwickError, type ErrorCode, type ErrorDetails } from '../base/errors.ts'
 import type { Json } from '../kube/node.ts'
-import { itemsAt, stringAt } from './json-at.ts'
+import type { ClusterClient } from './client.ts'
+import { itemsAt, stringAt } from './json.ts'
 
 const MAX_MESSAGE = 2000
 
@@ -74,4 +75,101 @@ function codeOf(status: number): ErrorCode {
 function clean(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}… (${line.length} characters)` : line
+}
+
+/** What an error stops: one object, the node that the object is part of, or everything on the cluster. */
+type FailureScope = 'object' | 'node' | 'cluster'
+
+const SCOPES: Partial<Record<ErrorCode, FailureScope>> = {
+  'cluster-forbidden': 'object',
+  'cluster-invalid': 'object',
+  'cluster-conflict': 'object',
+  // no answer, or one that passes by itself: the API server as a whole is asked before anybody else is stopped
+  'cluster-unavailable': 'node',
+  // another worker applies, another controller applies, or the connection is not usable at all
+  'cluster-fenced': 'cluster',
+  'cluster-controller-active': 'cluster',
+  config: 'cluster',
+}
+
+/**
+ * What an error of the cluster's API stops. A bug counts against the node that met it: hostile input of one tenant must
+ * not end the run of the others.
+ */
+export function failureScope(error: unknown): FailureScope {
+  if (!(error instanceof BailiwickError)) return 'node'
+  if (error instanceof ClusterError) {
+    // the worker's own credentials
+    if (error.status === 401) return 'cluster'
+    // the API server's answer for an admission webhook that fails
+    if (error.status === 500) return 'object'
+  }
+  return SCOPES[error.code] ?? 'node'
+}
+
+const PROBE_MS = 5_000
+const KEPT_MS = 1_000
+
+const probes = new WeakMap<ClusterClient, { readonly ready: Promise<boolean>; readonly until: () => number }>()
+
+/**
+ * Whether the API server as a whole works: `/readyz`, asked as the worker. For all who ask at the same time and within a
+ * second after the answer it is asked once. No answer within 5 s is a no.
+ */
+export function clusterIsReady(client: ClusterClient): Promise<boolean> {
+  const last = probes.get(client)
+  if (last && Date.now() < last.until()) return last.ready
+  let until = Number.POSITIVE_INFINITY
+  const ready = probe(client).finally(() => {
+    until = Date.now() + KEPT_MS
+  })
+  probes.set(client, { ready, until: () => until })
+  return ready
+}
+
+async function probe(client: ClusterClient): Promise<boolean> {
+  const options = { accept: 'text/plain', ahead: true, signal: AbortSignal.timeout(PROBE_MS) }
+  try {
+    return (await client.request('worker', 'GET', '/readyz', options)).status === 200
+  } catch (error) {
+    if (error instanceof BailiwickError) return false
+    throw error
+  }
+}
+
+/**
+ * The error as one of the node that met it. Throws it where it ends the whole run: the cluster's API is not ready, another
+ * worker writes, or the run was told to stop.
+ */
+export async function nodeFailure(
+  client: ClusterClient,
+  error: unknown,
+  signal?: AbortSignal,
+): Promise<BailiwickError> {
+  if (signal?.aborted || failureScope(error) === 'cluster') throw error
+  if (!(error instanceof BailiwickError)) {
+    return new BailiwickError('internal', 'Bailiwick itself failed at this Kustomization', { cause: error })
+  }
+  if (error.code === 'cluster-unavailable' && !(await clusterIsReady(client))) throw error
+  return error
+}
+
+const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/**
+ * The user is a service account that the cluster does not have any more, asked as the worker. Of another user, and where
+ * the worker may not ask, nobody knows: false.
+ */
+export async function accountIsGone(client: ClusterClient, user: string): Promise<boolean> {
+  const [, namespace, name] = ACCOUNT.exec(user) ?? []
+  if (namespace === undefined || name === undefined) return false
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${encodeURIComponent(name)}`
+  try {
+    const { status, body } = await client.request('worker', 'GET', path)
+    // not the 404 of something else
+    return status === 404 && stringAt(body, 'details', 'name') === name
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === 403) return false
+    throw error
+  }
 }

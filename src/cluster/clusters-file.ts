@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
-import { BailiwickError } from '../errors.ts'
-import type { KmsKey } from '../kube/kms-key.ts'
-import { normaliseUrl } from '../kube/url.ts'
-import { removedWarning } from '../message/removed.ts'
-import { readKmsKeys } from './kms-keys.ts'
-import { type RemoteServer, readRemoteServers } from './remote-servers.ts'
-import { onlyKeys, settingsMap, settingsText, wrongSetting } from './settings-map.ts'
+import { BailiwickError } from '../base/errors.ts'
+import { removedWarning } from '../base/removed.ts'
+import type { KmsKey } from '../kube/sops.ts'
+import { normaliseUrl } from '../kube/source-address.ts'
+import {
+  onlyKeys,
+  type RemoteServer,
+  readKmsKeys,
+  readRemoteServers,
+  settingsMap,
+  settingsText,
+  wrongSetting,
+} from './cluster-settings.ts'
 
 /** One cluster as its operator bound it: what may be applied there comes from this repository, branch and path only. */
 export interface ClusterBinding {

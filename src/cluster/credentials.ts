@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 import type { ClusterBinding } from './clusters-file.ts'
 
 const REFRESH_MS = 30_000

@@ -1,33 +1,89 @@
-import { BailiwickError } from '../errors.ts'
+import { createHash } from 'node:crypto'
+import { BailiwickError } from '../base/errors.ts'
+import type { IgnoreRule } from '../flux/apply-settings.ts'
 import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
-import type { ApplyRequest } from './apply-request.ts'
-import type { ApiResource, ClusterClient } from './client.ts'
-import { ClusterError } from './cluster-error.ts'
-import { objectPath } from './discovery.ts'
-import { driftOf } from './drift-of.ts'
-import { explainRefusal } from './explain-refusal.ts'
-import { failureScope } from './failure-scope.ts'
-import { reowns } from './field-print.ts'
-import { hasDrifted } from './has-drifted.ts'
-import { entryOf, type InventoryEntry } from './inventory-entry.ts'
-import { mapAt, stringAt } from './json-at.ts'
+import { type ApiResource, type ClusterClient, objectPath, readLive } from './client.ts'
+import { ClusterError, failureScope } from './cluster-error.ts'
+import { entryOf, type InventoryEntry } from './inventory.ts'
+import { mapAt, stringAt } from './json.ts'
 import { leaveIgnored } from './leave-ignored.ts'
 import {
   ADOPT,
   carriesLabelsOf,
+  explainRefusal,
+  type FluxSwitch,
   foreignOwner,
+  hasSwitch,
   labelledOwner,
+  type Owner,
+  type Ownership,
   ownershipOf,
+  skipReason,
   withOwner,
   withoutOwner,
 } from './ownership.ts'
-import type { Prepared } from './prepared.ts'
-import { readLive } from './read-live.ts'
-import { recreationOf } from './recreation-of.ts'
-import { serverSideApply } from './server-side-apply.ts'
-import { hasSwitch, skipReason } from './skip-reason.ts'
-import { FIELD_MANAGER, GUEST_MANAGER, takeOverPatch } from './take-over-patch.ts'
+import {
+  driftOf,
+  FIELD_MANAGER,
+  GUEST_MANAGER,
+  hasDrifted,
+  type ObjectDrift,
+  reowns,
+  serverSideApply,
+  takeOverPatch,
+} from './server-side-apply.ts'
+
+/** What to apply, for whom and as whom. */
+export interface ApplyRequest {
+  /** Who applies: impersonated, never empty. */
+  readonly user: string
+  readonly owner: Owner
+  /** Plain JSON (see parseExact), in any order. */
+  readonly objects: readonly Json[]
+  /** Those of `objects` with values that no message may quote; Secrets are never quoted. */
+  readonly confidential?: ReadonlySet<Json>
+  /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
+  readonly known?: readonly InventoryEntry[]
+  /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
+  readonly adopt?: boolean
+  /** Whether another Kustomization lets go of an object that has its labels: it is taken over. Absent: none does. */
+  readonly isReleased?: (owner: Owner, entry: InventoryEntry) => boolean
+  /** spec.force: delete and create again what cannot be changed in place. Only what is the owner's own. */
+  readonly force?: boolean
+  /** spec.ignore: fields that stay as the cluster has them. */
+  readonly ignore?: readonly IgnoreRule[]
+  /** Flux's switches on objects that count; absent: all of them. */
+  readonly switches?: readonly FluxSwitch[]
+  /** Called once, before the first write; what it throws ends the apply with nothing written. */
+  readonly beforeWrite?: () => Promise<void>
+  /** How long definitions and namespaces may take to be ready (60 s). */
+  readonly stageWaitMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What is to be sent for an object. */
+export interface ObjectWrite {
+  readonly path: string
+  readonly body: Json
+  readonly ownership: Ownership
+  /** Of the live object; '' where there is none. */
+  readonly uid: string
+  readonly resourceVersion: string
+  /** JSON patch that is sent first. */
+  readonly takeOver?: Json | undefined
+}
+
+/** What an apply of an object would do, by its dry run. `uid` only where the object is this owner's. */
+export type Prepared =
+  | { readonly action: 'skipped'; readonly message: string }
+  | { readonly action: 'unchanged'; readonly message?: string; readonly uid?: string }
+  | {
+      readonly action: 'created' | 'configured' | 'recreated'
+      readonly message?: string
+      readonly write: ObjectWrite
+      readonly drift?: ObjectDrift
+    }
 
 interface Target {
   readonly object: Json
@@ -229,4 +285,65 @@ function desiredObject(object: Json): Json {
   if (texts.length === 0 || texts.some(([, value]) => typeof value !== 'string')) return plain
   const encoded = texts.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
   return { ...secret, data: { ...mapAt(secret, 'data'), ...Object.fromEntries(encoded) } }
+}
+
+interface Refused {
+  readonly path: string
+  readonly live: Json
+  /** With owner labels, without uid. */
+  readonly desired: Json
+  /** Of the dry run in place. */
+  readonly error: unknown
+}
+
+/**
+ * `force`: the object is to be deleted and created again, where what was refused is a change of an immutable field. Flux
+ * takes any invalid object for that and deletes it first. Here both steps are tried without effect before: the deletion,
+ * and the creation under a name of its own. Throws the refusal where one of them would fail.
+ */
+async function recreationOf(
+  client: ClusterClient,
+  { user, signal }: ApplyRequest,
+  id: ObjectId,
+  { path, live, desired, error }: Refused,
+): Promise<Prepared> {
+  if (!(error instanceof ClusterError) || !isImmutable(error)) throw error
+  const uid = stringAt(live, 'metadata', 'uid')
+  const probe = `bailiwick-${createHash('sha256').update(uid).digest('hex').slice(0, 16)}`
+  const body = { ...mapAt(desired), metadata: { ...mapAt(desired, 'metadata'), name: probe } }
+  const probePath = `${path.slice(0, path.lastIndexOf('/'))}/${probe}`
+  const wouldFail = (second: unknown) => {
+    throw second instanceof ClusterError && second.status !== 401 ? notRecreated(error, second) : second
+  }
+  await serverSideApply(client, { user, path: probePath, body, force: false, dryRun: true, signal }).catch(second => {
+    if (!isHeldByItself(second)) wouldFail(second)
+  })
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All'], preconditions: { uid } }
+  await client.request({ user }, 'DELETE', path, { body: options, signal }).catch(wouldFail)
+  const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')
+  const message = `deleted and created again, as it has immutable fields: ${error.refusal.said}`
+  return {
+    action: 'recreated',
+    // the message of a Secret may quote its value
+    message: id.kind === 'Secret' ? 'deleted and created again, as it has immutable fields' : message,
+    write: { path, body: desired, ownership: 'ours', uid, resourceVersion },
+  }
+}
+
+/** As kubectl and Flux know it: an invalid change, or the words of an admission webhook or a CEL rule. */
+function isImmutable({ refusal }: ClusterError): boolean {
+  return refusal.status === 422 || /is\simmutable|immutable\sfield/.test(refusal.said)
+}
+
+/** An address, a port or a share of a quota, which the deletion sets free. */
+function isHeldByItself(error: unknown): boolean {
+  if (!(error instanceof ClusterError)) return false
+  const { status, said, causes } = error.refusal
+  if (status === 403) return said.includes('exceeded quota')
+  return status === 422 && causes.length > 0 && causes.every(({ message }) => message.includes('already allocated'))
+}
+
+function notRecreated({ code, refusal }: ClusterError, second: ClusterError): ClusterError {
+  const said = `${refusal.said}. It is not deleted for \`force\`, because creating it again would be refused too: ${second.refusal.said}`
+  return new ClusterError(code, said, { ...refusal, said })
 }

@@ -1,15 +1,14 @@
-import { BailiwickError } from '../errors.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BailiwickError } from '../base/errors.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import { compareIds, waves } from './apply-order.ts'
-import type { ClusterClient } from './client.ts'
-import { eachLimited } from './each-limited.ts'
-import { failureScope } from './failure-scope.ts'
-import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
-import { stringAt } from './json-at.ts'
-import { ownTargetReason } from './own-target-reason.ts'
-import { carriesLabelsOf, type Owner } from './ownership.ts'
-import { readLive } from './read-live.ts'
-import { keepReason } from './skip-reason.ts'
+import { type ClusterClient, readLive } from './client.ts'
+import { failureScope } from './cluster-error.ts'
+import { type InventoryEntry, idOfEntry } from './inventory.ts'
+import { stringAt } from './json.ts'
+import { carriesLabelsOf, keepReason, type Owner } from './ownership.ts'
+import { ownTargetReason } from './refused-targets.ts'
+import { eachLimited } from './slots.ts'
 
 /** As many as the client has connections. */
 const AT_ONCE = 16
@@ -109,4 +108,52 @@ async function pruneOne(
     signal,
   })
   return { action: 'deleted' }
+}
+
+/** How long one run waits: what takes longer stays in the inventory, and the next run looks again. */
+const PATIENCE_MS = 10_000
+const POLL_MS = 500
+
+/** Waits until what was deleted is gone. What is still there stays among what remains, as a failure of its object. */
+export async function awaitTermination(
+  client: ClusterClient,
+  user: string,
+  result: PruneResult,
+  signal: AbortSignal,
+  patienceMs: number = PATIENCE_MS,
+): Promise<PruneResult> {
+  const deadline = Date.now() + patienceMs
+  const terminating = new Set<InventoryEntry>()
+  for (const { entry, action } of result.objects) {
+    if (action !== 'deleted') continue
+    while (await isThere(client, user, entry, signal)) {
+      if (Date.now() >= deadline) {
+        terminating.add(entry)
+        break
+      }
+      await sleep(POLL_MS, undefined, { signal })
+    }
+  }
+  if (terminating.size === 0) return result
+  const objects = result.objects.map(object =>
+    terminating.has(object.entry)
+      ? {
+          ...object,
+          action: 'failed' as const,
+          message: 'it is being deleted, and deletionPolicy WaitForTermination waits',
+        }
+      : object,
+  )
+  return { objects, remaining: objects.filter(({ action }) => action === 'failed').map(({ entry }) => entry) }
+}
+
+async function isThere(
+  client: ClusterClient,
+  user: string,
+  entry: InventoryEntry,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const id = idOfEntry(entry)
+  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
+  return (await readLive(client, { user }, id, { find, signal }))?.live !== undefined
 }

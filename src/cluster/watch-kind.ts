@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 import type { Json } from '../kube/node.ts'
 import type { Actor, ApiResource, ClusterClient } from './client.ts'
 import { ClusterError, clusterError } from './cluster-error.ts'
-import { itemsAt, jsonAt, stringAt } from './json-at.ts'
+import { itemsAt, jsonAt, stringAt } from './json.ts'
 import { OWNER_NAME } from './ownership.ts'
 
 /** Metadata is enough to see drift, and so no value of a Secret comes into this process. */

@@ -1,6 +1,6 @@
+import { FLUX_KINDS, RESOURCE_SET, ROOT_NAMESPACE } from '../kube/flux-kinds.ts'
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import table from './installed-rbac.json' with { type: 'json' }
-import { FLUX_KINDS, RESOURCE_SET, ROOT_NAMESPACE } from './kinds.ts'
 
 /** A ClusterRole or ClusterRoleBinding, or a part of one, as plain JSON. */
 export type Manifest = { readonly [key: string]: string | readonly string[] | Manifest | readonly Manifest[] }

@@ -1,7 +1,40 @@
+import { BailiwickError } from '../base/errors.ts'
+import {
+  KUSTOMIZATION,
+  OPERATOR_GROUP,
+  RESOURCE_SET,
+  type ReferenceField,
+  ROOT_NAME,
+  ROOT_NAMESPACE,
+  valuesOf,
+} from '../kube/flux-kinds.ts'
 import { at, type Node, type Path, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import { isOfKind } from './flux-object.ts'
-import { OPERATOR_GROUP, RESOURCE_SET, type ReferenceField, valuesOf } from './kinds.ts'
+import { textMapOf } from '../kube/read-fields.ts'
+import { parseDocuments } from '../kube/yaml/parse-documents.ts'
+
+/** Whether an object is of a kind (`<group>/<Kind>`), of any version. */
+export function isOfKind(object: KubeObject, name: string): boolean {
+  const { apiVersion, kind } = idOf(object)
+  return `${groupOf(apiVersion)}/${kind}` === name
+}
+
+/** Whether an object is the Flux Kustomization that a cluster starts from: `root`, or that of bootstrap. */
+export function isRoot(object: KubeObject, root?: KubeObject): boolean {
+  const { namespace, name } = idOf(object)
+  const wanted = root ? idOf(root) : { namespace: ROOT_NAMESPACE, name: ROOT_NAME }
+  return isKustomization(object) && namespace === wanted.namespace && name === wanted.name
+}
+
+/** Whether an object is a Flux Kustomization, of any version. */
+export function isKustomization(object: KubeObject): boolean {
+  return isOfKind(object, KUSTOMIZATION)
+}
+
+/** The same of its group and kind. */
+export function isKustomizationKind(group: string, kind: string): boolean {
+  return `${group}/${kind}` === KUSTOMIZATION
+}
 
 /** An object of Flux that names another object, maybe of another namespace. */
 export interface Reference {
@@ -111,4 +144,69 @@ export function neededBy(object: KubeObject): NeededObject[] {
       return [{ path: [...path, 'name'], target }]
     }),
   )
+}
+
+/** Where a source says the same for the gate alone, as YAML or JSON: Flux enforces no list of it. */
+export const ACCESS_FROM = 'bailiwick.dev/access-from'
+
+/** Whom a source lets in: labels of namespaces, any of these selectors; one without labels is everybody. */
+type SourceAcl = readonly ReadonlyMap<string, string>[]
+
+const MAX_LENGTH = 4096
+
+/**
+ * The access control list of a source (RFC-0002; github.com/fluxcd/pkg, apis/acl). Undefined: it has none, so it lets in
+ * only its own namespace. `unreadable`: there is one, but it is not exactly of that form, so it lets in nobody.
+ */
+export function readSourceAcl(source: KubeObject): SourceAcl | 'unreadable' | undefined {
+  const field = at(source.root, ['spec', 'accessFrom'])
+  if (field && !isNull(field)) return readList(field) ?? 'unreadable'
+  // image-reflector-controller enforces that field, and knows no annotation
+  if (idOf(source).kind === 'ImageRepository') return undefined
+  const annotation = at(source.root, ['metadata', 'annotations', ACCESS_FROM])
+  if (!annotation || isNull(annotation)) return undefined
+  const text = stringAt(annotation, [])
+  if (text === undefined || text.length > MAX_LENGTH || (annotation.type === 'scalar' && annotation.opaque)) {
+    return 'unreadable'
+  }
+  const node = parse(text)
+  return (node && readList(node)) ?? 'unreadable'
+}
+
+/** Whether a list lets in a namespace with these labels. */
+export function admits(acl: SourceAcl, labels: ReadonlyMap<string, string>): boolean {
+  return acl.some(selector => [...selector].every(([key, value]) => labels.get(key) === value))
+}
+
+function parse(text: string): Node | undefined {
+  try {
+    const [node, second] = parseDocuments({ repository: '', path: ACCESS_FROM }, new TextEncoder().encode(text))
+    return second ? undefined : node
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
+
+function readList(node: Node): SourceAcl | undefined {
+  if (!hasOnly(node, 'namespaceSelectors')) return undefined
+  const list = at(node, ['namespaceSelectors'])
+  if (!list || isNull(list)) return []
+  if (list.type !== 'list') return undefined
+  const selectors = list.items.map(item => (hasOnly(item, 'matchLabels') ? readLabels(item) : undefined))
+  return selectors.every(one => one !== undefined) ? selectors : undefined
+}
+
+function readLabels(selector: Node): ReadonlyMap<string, string> | undefined {
+  const labels = at(selector, ['matchLabels'])
+  if (labels?.type !== 'map') return textMapOf(labels)
+  const values = [...labels.fields.values()].map(({ value }) => value)
+  return values.some(value => value.type === 'scalar' && value.opaque) ? undefined : textMapOf(labels)
+}
+
+const isNull = (node: Node) => node.type === 'scalar' && node.value === null
+
+/** Another key may narrow what is meant, as matchExpressions would. */
+function hasOnly(node: Node, key: string): boolean {
+  return node.type === 'map' && [...node.fields.keys()].every(one => one === key)
 }

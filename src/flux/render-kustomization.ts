@@ -1,24 +1,32 @@
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
+import { codeWord, message, part } from '../base/message.ts'
 import type { Tree } from '../git/tree.ts'
-import { isAbsent } from '../kube/edit-node.ts'
-import { at, canonical, type MapNode, type Node } from '../kube/node.ts'
+import {
+  at,
+  canonical,
+  type Field,
+  isAbsent,
+  type MapNode,
+  type Node,
+  type ScalarNode,
+  type ScalarValue,
+  withoutField,
+} from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { STRICT, type Tolerance } from '../kustomize/model/tolerance.ts'
-import { refuseLink } from '../kustomize/paths/refuse-link.ts'
+import { isSealedValue, sealedId, sealOf } from '../kube/sops.ts'
+import { BuildBudget, type BuildCost, difference } from '../kustomize/build-budget.ts'
+import { STRICT, type Tolerance } from '../kustomize/entry.ts'
+import { refuseLink } from '../kustomize/paths.ts'
 import { buildFrom } from '../kustomize/pipeline/build.ts'
-import { KustomizationLevel } from '../kustomize/pipeline/level.ts'
-import type { FindRemote } from '../kustomize/pipeline/mounted-tree.ts'
-import { codeWord, message, part } from '../message/message.ts'
-import type { Artifact } from './artifact.ts'
-import { artifactPath } from './artifact-path.ts'
-import { normalise } from './normalise/normalise.ts'
-import { type OpenedValues, openSealed } from './open-sealed.ts'
-import { overrideMetadata } from './override-metadata.ts'
-import { packTree } from './pack-tree.ts'
-import { readObjects } from './read-objects.ts'
-import { RenderBudget } from './render-budget.ts'
-import { fluxOverlay } from './root/flux-overlay.ts'
+import type { FindRemote } from '../kustomize/pipeline/build-files.ts'
+import { KustomizationLevel } from '../kustomize/pipeline/lenient-transform.ts'
+import { throughText } from '../kustomize/resource/round-trip.ts'
+import { type Artifact, artifactPath, packTree } from './artifact.ts'
+import { normalise, overrideMetadata, readObjects } from './built-objects.ts'
+import { fluxOverlay } from './flux-overlay.ts'
+import { PackBudget } from './source-ignore.ts'
 import { type PostBuildFacts, postBuild } from './substitute/post-build.ts'
+import { type Spent, SubstitutionBudget } from './substitute/variables.ts'
 
 /** How kustomize names itself where Flux has built it in. */
 const BUILDER = 'kustomize-(devel)'
@@ -101,4 +109,103 @@ function text(node: Node | undefined, field: string): string | undefined {
   if (isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
   throw new BailiwickError('flux-invalid', `${field}: not a string`, { origin: node.origin })
+}
+
+/** Encrypted values in clear: by the text of what SOPS wrote beside them, then by their place and what is encrypted. Secret. */
+export type OpenedValues = ReadonlyMap<string, ReadonlyMap<string, ScalarValue>>
+
+/**
+ * The objects of a build as kustomize-controller decrypts them before it substitutes variables: what `opened` says all
+ * values of is in clear, where each value keeps its origin. One that is still encrypted is noted as such.
+ */
+export function openSealed(objects: readonly KubeObject[], opened: OpenedValues | undefined): readonly KubeObject[] {
+  if (!objects.some(sealOf)) return objects
+  return objects.map(object => {
+    const block = sealOf(object)
+    if (!block) return object
+    const values = opened?.get(canonical(block))
+    const root = values && inClear(withoutField(object.root, 'sops'), values, [])
+    return root?.type === 'map' ? { ...object, root: throughText(root) } : { ...object, sealed: object.root }
+  })
+}
+
+type Values = ReadonlyMap<string, ScalarValue>
+
+/** Undefined: it holds a value that is not known. */
+function inClear(node: Node, values: Values, path: readonly string[]): Node | undefined {
+  if (node.type === 'scalar') return scalar(node, values, path)
+  if (node.type === 'map') return map(node, values, path)
+  const items: Node[] = []
+  for (const item of node.items) {
+    const value = inClear(item, values, path)
+    if (!value) return undefined
+    items.push(value)
+  }
+  return items.every((item, index) => item === node.items[index]) ? node : { ...node, items }
+}
+
+function map(node: MapNode, values: Values, path: readonly string[]): MapNode | undefined {
+  const fields = new Map<string, Field>()
+  let isChanged = false
+  for (const [name, field] of node.fields) {
+    const value = inClear(field.value, values, [...path, name])
+    if (!value) return undefined
+    isChanged ||= value !== field.value
+    fields.set(name, value === field.value ? field : { ...field, value })
+  }
+  return isChanged ? { ...node, fields } : node
+}
+
+function scalar(node: ScalarNode, values: Values, path: readonly string[]): Node | undefined {
+  if (typeof node.value !== 'string' || !isSealedValue(node.value)) return node
+  const value = values.get(sealedId(path, node.value))
+  if (value === undefined) return undefined
+  const { origin } = node
+  return { type: 'scalar', value, origin, ...(typeof value === 'string' ? { quoted: true } : {}) }
+}
+
+/** What renderings have used up, beside packing, which is paid for once whoever does it. */
+export interface RenderCost {
+  readonly build: BuildCost
+  readonly substitution: Readonly<Record<Spent, number>>
+}
+
+/**
+ * The platform's own Kustomizations may hold what thousands of tenants are made of, and their authors are not those whom
+ * the limits are for: a tenant has the usual ones for all of theirs together.
+ */
+export const PLATFORM_SCALE = 10
+
+/** What rendering may use up: of one Kustomization, or of all that share it (those of a tenant on a cluster). */
+export class RenderBudget {
+  readonly pack: PackBudget
+  readonly build: BuildBudget
+  readonly substitution: SubstitutionBudget
+
+  /** `scale`: how many times the usual limits. */
+  constructor(scale = 1) {
+    this.pack = new PackBudget(scale)
+    this.build = new BuildBudget(scale)
+    this.substitution = new SubstitutionBudget(scale)
+  }
+
+  /** What was used up so far. */
+  spent(): RenderCost {
+    return { build: this.build.allowance.spent(), substitution: this.substitution.allowance.spent() }
+  }
+
+  /** Takes what a rendering cost that need not be done again; false, and nothing taken, where that is more than is left. */
+  takeAll({ build, substitution }: RenderCost): boolean {
+    const before = this.build.allowance.spent()
+    if (!this.build.allowance.takeAll(build)) return false
+    if (this.substitution.allowance.takeAll(substitution)) return true
+    this.build.allowance.takeAll(difference(this.build.allowance.spent(), before))
+    return false
+  }
+}
+
+/** What was used up since `before`. */
+export function costSince(budget: RenderBudget, before: RenderCost): RenderCost {
+  const { build, substitution } = budget.spent()
+  return { build: difference(before.build, build), substitution: difference(before.substitution, substitution) }
 }

@@ -1,4 +1,5 @@
-import { BailiwickError } from '../errors.ts'
+import { Transform } from 'node:stream'
+import { BailiwickError } from '../base/errors.ts'
 
 /** What a repository may hold at most before it is refused: a reader must not be filled by someone else's commit. */
 export interface TreeLimits {
@@ -82,5 +83,17 @@ function ambiguous(what: string, path: string, problem: string): BailiwickError 
   const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
   return new BailiwickError('git-ambiguous', `${what}: the path ${shown} is not supported: ${problem}`, {
     fix: 'Rename or remove the file.',
+  })
+}
+
+/** Ends a stream that gives more than `max` bytes with `render-limits`: what is compressed does not say how large it is. */
+export function capped(max: number, what: string): Transform {
+  let seen = 0
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      seen += chunk.length
+      if (seen <= max) return done(null, chunk)
+      done(new BailiwickError('render-limits', `${what} unpacks to more than ${max} bytes`))
+    },
   })
 }

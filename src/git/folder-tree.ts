@@ -1,10 +1,29 @@
-import { readdir } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
+import { lstat, open, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
-import { readFileEntry, statsOf } from './read-file-entry.ts'
-import { packSnapshot, type SnapshotFile } from './snapshot.ts'
-import type { TreeSnapshot } from './tree.ts'
+import {
+  entriesBelow,
+  type ListedEntry,
+  objectId,
+  packSnapshot,
+  type SnapshotFile,
+  type Tree,
+  type TreeEntry,
+  type TreeSnapshot,
+  treeIdOf,
+} from './tree.ts'
 
 /**
  * What a plain folder holds, without any `.git`. Links are recorded, not followed. Throws `git-missing` when there is no such
@@ -74,4 +93,140 @@ function realDirectories(dir: string): (path: string) => Promise<boolean> {
 
 async function isDirectory(dir: string): Promise<boolean> {
   return (await statsOf(join(dir, '.')))?.isDirectory() ?? false
+}
+
+/**
+ * A folder of this machine as a tree that reads only what it is asked for, once: for a command line, where what a build
+ * needs may be a few files of a large disk. Links are seen, never followed; `.git` is left out; ids are worked out when
+ * someone asks. Throws `render-limits` for a file that is too large, `source-unreadable` for what the system denies.
+ */
+export function diskTree(root: string): Tree {
+  const entries = new Map<string, TreeEntry | undefined>([['', directoryEntry(root, '')]])
+  const lists = new Map<string, readonly TreeEntry[]>()
+  const contents = new Map<string, Uint8Array>()
+  const entry = (path: string): TreeEntry | undefined => {
+    if (entries.has(path)) return entries.get(path)
+    if (path.startsWith('/')) return undefined
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    const found = entry(parent)?.type === 'directory' ? entryOf(root, path, read) : undefined
+    entries.set(path, found)
+    return found
+  }
+  const list = (path: string): readonly TreeEntry[] => {
+    const known = lists.get(path)
+    if (known) return known
+    const names = entry(path)?.type === 'directory' ? attempt(path, () => readdirSync(join(root, path))) : []
+    const listed = names
+      .map(name => entry(path === '' ? name : `${path}/${name}`))
+      .filter(found => found !== undefined)
+      .sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+    lists.set(path, listed)
+    return listed
+  }
+  const read = (path: string): Uint8Array => {
+    const known = contents.get(path)
+    if (known) return known
+    const type = entry(path)?.type
+    if (type !== 'file' && type !== 'symlink') {
+      throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
+    }
+    const full = join(root, path)
+    const content = attempt(path, () =>
+      type === 'symlink' ? readlinkSync(full, { encoding: 'buffer' }) : readRegular(full, path),
+    )
+    contents.set(path, content)
+    return content
+  }
+  return {
+    get id() {
+      return entries.get('')!.id
+    },
+    entry,
+    list,
+    read,
+  }
+}
+
+function entryOf(root: string, path: string, read: (path: string) => Uint8Array): TreeEntry | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  if (['', '.', '..', '.git'].includes(name) || name.includes('\0')) return undefined
+  const stats = attempt(path, () => lstatSync(join(root, path), { throwIfNoEntry: false }))
+  if (stats?.isDirectory()) return directoryEntry(root, path)
+  if (!stats?.isFile() && !stats?.isSymbolicLink()) return undefined
+  return {
+    name,
+    path,
+    type: stats.isFile() ? 'file' : 'symlink',
+    get id() {
+      return objectId('blob', read(path))
+    },
+  }
+}
+
+function directoryEntry(root: string, path: string): TreeEntry {
+  return {
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    type: 'directory',
+    get id() {
+      const entries = [...entriesBelow(diskTree(join(root, path)), '')]
+      return treeIdOf(
+        entries.map(
+          ({ path, type, id }): ListedEntry => ({ path, id, mode: type === 'symlink' ? '120000' : '100644' }),
+        ),
+      )
+    },
+  }
+}
+
+function readRegular(full: string, path: string): Uint8Array {
+  // O_NOFOLLOW: the file may have become a link since it was looked at; O_NONBLOCK: or a pipe
+  const file = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const { size } = fstatSync(file)
+    if (size <= DEFAULT_LIMITS.bytes) return readFileSync(file)
+    const message = `${path}: too large (${size} bytes). At most ${DEFAULT_LIMITS.bytes} bytes are read`
+    throw new BailiwickError('render-limits', message, { fix: 'Split the file.' })
+  } finally {
+    closeSync(file)
+  }
+}
+
+function attempt<T>(path: string, access: () => T): T {
+  try {
+    return access()
+  } catch (cause) {
+    if (cause instanceof BailiwickError || !(cause instanceof Error) || !('code' in cause)) throw cause
+    const message = `${path || 'the folder'}: cannot be read (${String(cause.code)})`
+    throw new BailiwickError('source-unreadable', message, { cause, fix: 'Check its permissions.' })
+  }
+}
+
+/**
+ * A file of a folder as git would record it: a symlink is its target text and is never followed. Undefined for what git
+ * does not record (a directory, a socket) and for what is gone.
+ */
+async function readFileEntry(dir: string, path: string): Promise<SnapshotFile | undefined> {
+  const full = join(dir, path)
+  const stats = await statsOf(full)
+  if (stats?.isSymbolicLink()) return { path, mode: '120000', content: await readlink(full, { encoding: 'buffer' }) }
+  if (!stats?.isFile()) return undefined
+  // O_NOFOLLOW: the file may have become a link since it was looked at
+  const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    return { path, mode: stats.mode & 0o100 ? '100755' : '100644', content: await file.readFile() }
+  } finally {
+    await file.close()
+  }
+}
+
+/** What is at a path, links not followed; undefined when nothing is (or a directory on the way is not a directory). */
+export async function statsOf(full: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(full)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined
+    throw error
+  }
 }

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { BailiwickError } from '../errors.ts'
-import { type ListedEntry, parseListing, printListing, treeIdOf } from './listed-tree.ts'
-import { MemoryCache } from './memory-cache.ts'
-import { objectId } from './object-id.ts'
-import type { TreeSnapshot } from './tree.ts'
+import { BailiwickError } from '../base/errors.ts'
+import { checkPaths, checkSize, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
+import {
+  directoriesOf,
+  type ListedEntry,
+  objectId,
+  parseListing,
+  printListing,
+  type Tree,
+  type TreeEntry,
+  type TreeSnapshot,
+  treeIdOf,
+} from './tree.ts'
 
 const ID = /^[0-9a-f]{40}$/
 
@@ -126,4 +134,75 @@ async function writeAtomically(file: string, content: Uint8Array | string): Prom
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
+}
+
+/** Contents that are kept; what was forgotten is read again. */
+const MEMORY_BYTES = 128 * 1024 * 1024
+
+/**
+ * A tree whose ids are known and whose contents are read when they are asked for, so that its size does not matter. Throws
+ * `git-ambiguous` for names that git would not check out, `render-limits` for too many files; `read` throws what `load` does.
+ */
+export function lazyTree(
+  what: string,
+  entries: readonly ListedEntry[],
+  load: (entry: ListedEntry) => Uint8Array,
+  limits: TreeLimits = LOCAL_LIMITS,
+): Tree {
+  checkSize(what, entries.length, 0, limits)
+  checkPaths(what, entries)
+  const directories = directoriesOf(entries.map(entry => ({ ...entry, offset: 0, length: 0 })))
+  const files = new Map(entries.map(entry => [entry.path, entry]))
+  const root: TreeEntry = { name: '', path: '', type: 'directory', id: directories.get('')!.id }
+  const all = new Map<string, TreeEntry>([['', root]])
+  for (const directory of directories.values()) for (const entry of directory.entries) all.set(entry.path, entry)
+  const contents = new MemoryCache<Uint8Array>(MEMORY_BYTES)
+  return {
+    id: root.id,
+    entry: path => all.get(path),
+    list: path => directories.get(path)?.entries ?? [],
+    read: path => {
+      const known = contents.get(path)
+      if (known) return known
+      const file = files.get(path)
+      if (!file || file.mode === '160000')
+        throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
+      const content = load(file)
+      contents.set(path, content, content.length + 200)
+      return content
+    },
+  }
+}
+
+/** Values by key, the least recently used are forgotten first when their bytes exceed `maxBytes`. */
+export class MemoryCache<V> {
+  readonly #values = new Map<string, { readonly value: V; readonly bytes: number }>()
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get(key: string): V | undefined {
+    const found = this.#values.get(key)
+    if (!found) return undefined
+    this.#values.delete(key)
+    this.#values.set(key, found)
+    return found.value
+  }
+
+  set(key: string, value: V, bytes: number): void {
+    if (bytes > this.#maxBytes) return
+    const before = this.#values.get(key)
+    if (before) this.#bytes -= before.bytes
+    this.#values.delete(key)
+    this.#values.set(key, { value, bytes })
+    this.#bytes += bytes
+    for (const [oldest, { bytes: size }] of this.#values) {
+      if (this.#bytes <= this.#maxBytes) return
+      this.#values.delete(oldest)
+      this.#bytes -= size
+    }
+  }
 }

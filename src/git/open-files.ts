@@ -11,14 +11,11 @@ import {
   readSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 import { checkFileSize, checkSize, LOCAL_LIMITS, MAX_FILE_BYTES, type TreeLimits } from './entry-limits.ts'
-import type { KnownIds } from './index-stats.ts'
-import { lazyTree } from './lazy-tree.ts'
-import type { ListedEntry } from './listed-tree.ts'
-import { objectId } from './object-id.ts'
-import { askGitNow } from './run-git.ts'
-import type { Tree } from './tree.ts'
+import { lazyTree } from './object-store.ts'
+import { askGit, askGitNow, runGit } from './run-git.ts'
+import { type ListedEntry, objectId, type Tree } from './tree.ts'
 
 /** What openFiles may know besides the files. */
 interface KnownFiles {
@@ -136,4 +133,89 @@ function attempt<T>(path: string, access: () => T): T {
     const origin = { repository: '', file: path, line: 0, column: 0 }
     throw new BailiwickError('source-unreadable', message, { origin, cause, fix: 'Correct its permissions.' })
   }
+}
+
+/** Ids of tracked files that are as git left them, so that nothing of them has to be read to know them. */
+type KnownIds = (path: string, stats: BigIntStats) => string | undefined
+
+const ENTRY =
+  /^H (?:100644|100755|120000) ([0-9a-f]{40}) 0\t([^\0]*)\0 {2}ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: \d+\tgid: \d+\n {2}size: (\d+)\tflags: [0-9a-f]+$/
+
+interface Stat {
+  readonly id: string
+  readonly ctime: bigint
+  readonly mtime: bigint
+  readonly ino: bigint
+  readonly size: bigint
+}
+
+/**
+ * What the index says about files that were not touched since git wrote them: times to the nanosecond, inode and size are what
+ * git noted, before it wrote the index. Everything else, or an index in another form, is not known and is read instead.
+ */
+export async function indexStats(dir: string, index: string): Promise<KnownIds> {
+  const stats = new Map<string, Stat>()
+  const listing = (await askGit(dir, ['ls-files', '--stage', '-t', '-z', '--debug']))?.toString() ?? ''
+  const written = lstatSync(index, { bigint: true, throwIfNoEntry: false })?.mtimeNs
+  if (!written) return () => undefined
+  for (const record of listing.split(/\n(?=[A-Za-z?] \d{6} )/)) {
+    const match = ENTRY.exec(record.replace(/\n$/, ''))
+    if (!match) continue
+    const [, id = '', path = '', cs = '', cn = '', ms = '', mn = '', ino = '', size = ''] = match
+    const time = (seconds: string, nanoseconds: string) => BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)
+    stats.set(path, { id, ctime: time(cs, cn), mtime: time(ms, mn), ino: BigInt(ino), size: BigInt(size) })
+  }
+  return (path, now) => {
+    const was = stats.get(path)
+    if (!was || was.mtime >= written) return undefined
+    const isSame =
+      was.mtime === now.mtimeNs &&
+      was.ctime === now.ctimeNs &&
+      (was.ino & MASK) === (now.ino & MASK) &&
+      was.size === (now.size & MASK)
+    return isSame ? was.id : undefined
+  }
+}
+
+/** The index has 32 bits for each. */
+const MASK = 0xffff_ffffn
+
+/** Reads blobs of a local repository by id, each checked. Throws `git-missing` for one that is not there, `git-corrupt`. */
+export async function readBlobs(dir: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const blobs = new Map<string, Uint8Array>()
+  if (ids.length === 0) return blobs
+  const { output } = await runGit(dir, ['cat-file', '--batch'], `${ids.join('\n')}\n`)
+  let at = 0
+  for (const id of ids) {
+    const end = output.indexOf(0x0a, at)
+    const [found, type, size] = output.toString('utf8', at, end < 0 ? output.length : end).split(' ')
+    if (end < 0 || found !== id || type !== 'blob') {
+      throw new BailiwickError('git-missing', `blob ${id}: missing in the repository`, {
+        fix: 'Partial and shallow clones are not supported. Run: git fetch --unshallow --refetch --no-filter',
+      })
+    }
+    const content = output.subarray(end + 1, end + 1 + Number(size))
+    if (objectId('blob', content) !== id) throw new BailiwickError('git-corrupt', `blob ${id} is damaged`)
+    blobs.set(id, content)
+    at = end + 1 + Number(size) + 1
+  }
+  return blobs
+}
+
+/** Larger ones, and more of them, are read when they are asked for. */
+const SMALL = { each: 1024 * 1024, all: 96 * 1024 * 1024 }
+
+/** The small ones of these blobs, read at once; those that are not there are left out. */
+export async function smallBlobs(dir: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+  if (ids.length === 0) return new Map()
+  const { output } = await runGit(dir, ['cat-file', '--batch-check'], `${[...new Set(ids)].join('\n')}\n`)
+  const wanted: string[] = []
+  let left = SMALL.all
+  for (const line of output.toString().split('\n')) {
+    const [id = '', type, size] = line.split(' ')
+    if (type !== 'blob' || Number(size) > SMALL.each || Number(size) > left) continue
+    left -= Number(size)
+    wanted.push(id)
+  }
+  return readBlobs(dir, wanted)
 }

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 
 /** Answers larger than this are no listing of a repository that we read. */
 const MAX_OUTPUT = 512 * 1024 * 1024
@@ -94,4 +94,18 @@ function environment(): NodeJS.ProcessEnv {
     // a replace ref would show other content than the id says
     GIT_NO_REPLACE_OBJECTS: '1',
   }
+}
+
+/** Splits NUL-terminated records and decodes them. Throws `git-ambiguous` for a name that is not UTF-8. */
+export function decodeRecords(what: string, output: Uint8Array): string[] {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output)
+  } catch (cause) {
+    throw new BailiwickError('git-ambiguous', `${what}: a file name is not valid UTF-8`, {
+      fix: 'Rename the file.',
+      cause,
+    })
+  }
+  return text.split('\0').filter(record => record !== '')
 }

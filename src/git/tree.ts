@@ -1,4 +1,5 @@
-import { BailiwickError } from '../errors.ts'
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../base/errors.ts'
 
 /** An entry of a git tree. `id` is its git object id (SHA-1, 40 hex digits). */
 export interface TreeEntry {
@@ -33,7 +34,7 @@ export interface TreeSnapshot {
   readonly bytes: Uint8Array<SharedArrayBuffer>
 }
 
-export interface SnapshotEntry {
+interface SnapshotEntry {
   readonly path: string
   readonly mode: '100644' | '100755' | '120000' | '160000'
   readonly id: string
@@ -57,4 +58,151 @@ export function readUnlessLarge(tree: Tree, path: string): Uint8Array | undefine
     if (error instanceof BailiwickError && error.code === 'render-limits') return undefined
     throw error
   }
+}
+
+/** A file to put into a snapshot; `id` spares hashing where the caller has verified it already. */
+export interface SnapshotFile {
+  readonly path: string
+  readonly mode?: SnapshotEntry['mode']
+  readonly content: Uint8Array | string
+  readonly id?: string
+}
+
+/** Packs files into a snapshot, hashing what has no id; its id is the tree SHA that git would give. */
+export function packSnapshot(files: readonly SnapshotFile[]): TreeSnapshot {
+  const contents = files.map(file => (typeof file.content === 'string' ? Buffer.from(file.content) : file.content))
+  const total = contents.reduce((sum, content) => sum + content.length, 0)
+  const bytes = new Uint8Array(new SharedArrayBuffer(total))
+  let offset = 0
+  const entries = files.map((file, index): SnapshotEntry => {
+    const content = contents[index]!
+    bytes.set(content, offset)
+    const id = file.id ?? objectId('blob', content)
+    const entry = { path: file.path, mode: file.mode ?? '100644', id, offset, length: content.length }
+    offset += content.length
+    return entry
+  })
+  return { id: directoriesOf(entries).get('')!.id, entries, bytes }
+}
+
+/** Opens a snapshot for reading. Throws `git-missing` from `read` for a path that is not a file or symlink. */
+export function openSnapshot(snapshot: TreeSnapshot): Tree {
+  const directories = directoriesOf(snapshot.entries)
+  const byPath = new Map(snapshot.entries.map(entry => [entry.path, entry]))
+  const treeEntries = new Map([...directories.values()].flatMap(d => d.entries.map(entry => [entry.path, entry])))
+  const root = directories.get('')!
+  treeEntries.set('', { name: '', path: '', type: 'directory', id: root.id })
+  return {
+    id: root.id,
+    entry: path => treeEntries.get(path),
+    list: path => directories.get(path)?.entries ?? [],
+    read: path => {
+      const entry = byPath.get(path)
+      if (!entry || entry.mode === '160000')
+        throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
+      return snapshot.bytes.subarray(entry.offset, entry.offset + entry.length)
+    },
+  }
+}
+
+/** The directories that a flat list of entries makes, by path ('' is the root), each with the id that git gives it. */
+export interface Directory {
+  readonly path: string
+  readonly id: string
+  readonly entries: readonly TreeEntry[]
+}
+
+const TYPES = { '100644': 'file', '100755': 'file', '120000': 'symlink', '160000': 'submodule' } as const
+
+/** Builds the directory tree of `entries` and hashes it as git does, so that ids equal those of a real repository. */
+export function directoriesOf(entries: readonly SnapshotEntry[]): Map<string, Directory> {
+  const children = new Map<string, { entry: TreeEntry; mode: string }[]>([['', []]])
+  for (const entry of entries) {
+    const directory = ensureDirectory(children, parentOf(entry.path))
+    directory.push({
+      entry: { name: nameOf(entry.path), path: entry.path, type: TYPES[entry.mode], id: entry.id },
+      mode: entry.mode,
+    })
+  }
+  const directories = new Map<string, Directory>()
+  const deepestFirst = [...children.keys()].sort((a, b) => depth(b) - depth(a))
+  for (const path of deepestFirst) {
+    const list = children.get(path)!
+    const id = treeId(list)
+    directories.set(path, { path, id, entries: list.map(child => child.entry).sort(byName) })
+    if (path === '') continue
+    const entry: TreeEntry = { name: nameOf(path), path, type: 'directory', id }
+    children.get(parentOf(path))!.push({ entry, mode: '40000' })
+  }
+  return directories
+}
+
+function ensureDirectory(children: Map<string, { entry: TreeEntry; mode: string }[]>, path: string) {
+  const existing = children.get(path)
+  if (existing) return existing
+  const created: { entry: TreeEntry; mode: string }[] = []
+  children.set(path, created)
+  if (path !== '') ensureDirectory(children, parentOf(path))
+  return created
+}
+
+function treeId(list: readonly { entry: TreeEntry; mode: string }[]): string {
+  // git sorts a directory as if its name ended in '/'
+  const key = (child: { entry: TreeEntry }) =>
+    Buffer.from(child.entry.type === 'directory' ? `${child.entry.name}/` : child.entry.name)
+  const sorted = [...list].sort((a, b) => Buffer.compare(key(a), key(b)))
+  const parts = sorted.flatMap(child => [
+    Buffer.from(`${child.mode} ${child.entry.name}\0`),
+    Buffer.from(child.entry.id, 'hex'),
+  ])
+  return objectId('tree', Buffer.concat(parts))
+}
+
+const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+const depth = (path: string) => (path === '' ? 0 : path.split('/').length)
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+/** A file, symlink or submodule of a tree, without its content. */
+export type ListedEntry = Pick<SnapshotEntry, 'path' | 'mode' | 'id'>
+
+/** Git id of the tree that a flat listing makes. */
+export function treeIdOf(entries: readonly ListedEntry[]): string {
+  return directoriesOf(entries.map(entry => ({ ...entry, offset: 0, length: 0 }))).get('')!.id
+}
+
+/** The entries as stored text: one JSON array per line, sorted as they came. */
+export function printListing(entries: readonly ListedEntry[]): string {
+  return entries.map(({ mode, id, path }) => `${JSON.stringify([mode, id, path])}\n`).join('')
+}
+
+/** The reverse of printListing; undefined for text that is none (a torn or edited file). */
+export function parseListing(text: string): ListedEntry[] | undefined {
+  try {
+    return text.split('\n').slice(0, -1).map(parseLine)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
+
+function parseLine(line: string): ListedEntry {
+  const value: unknown = JSON.parse(line)
+  if (!Array.isArray(value)) throw new BailiwickError('git-corrupt', 'a stored tree has a line that is not an array')
+  const [mode, id, path] = value as unknown[]
+  if (!isMode(mode) || typeof id !== 'string' || typeof path !== 'string') {
+    throw new BailiwickError('git-corrupt', 'a stored tree has an entry without mode, id and path')
+  }
+  return { mode, id, path }
+}
+
+/** Whether `mode` is one that a snapshot can hold (directories follow from the paths). */
+export function isMode(mode: unknown): mode is SnapshotEntry['mode'] {
+  return mode === '100644' || mode === '100755' || mode === '120000' || mode === '160000'
+}
+
+/** Git object id (SHA-1, 40 hex digits) of content as a blob, tree, commit or tag. */
+export function objectId(type: 'blob' | 'tree' | 'commit' | 'tag', content: Uint8Array): string {
+  const header = Buffer.from(`${type} ${content.length}\0`)
+  return hash('sha1', Buffer.concat([header, content]))
 }

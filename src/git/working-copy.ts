@@ -1,17 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { BailiwickError } from '../errors.ts'
-import { decodeRecords } from './decode-paths.ts'
+import { BailiwickError } from '../base/errors.ts'
 import { DEFAULT_LIMITS, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
-import { listFolder, readFolder, readPaths } from './folder-tree.ts'
-import { indexStats } from './index-stats.ts'
-import type { ListedEntry } from './listed-tree.ts'
-import { openFiles } from './open-files.ts'
-import { readBlobs, smallBlobs } from './read-blobs.ts'
-import { statsOf } from './read-file-entry.ts'
-import { askGit, runGit } from './run-git.ts'
-import type { SnapshotFile } from './snapshot.ts'
-import type { Tree, TreeSnapshot } from './tree.ts'
+import { listFolder, readFolder, readPaths, statsOf } from './folder-tree.ts'
+import { indexStats, openFiles, readBlobs, smallBlobs } from './open-files.ts'
+import { askGit, decodeRecords, runGit } from './run-git.ts'
+import type { ListedEntry, SnapshotFile, Tree, TreeSnapshot } from './tree.ts'
 
 /** An untracked repository inside the folder would be committed as a submodule; which commit nobody can say yet. */
 const UNKNOWN_COMMIT = '0'.repeat(40)

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError } from '../base/errors.ts'
 
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -68,4 +68,24 @@ export function address(env: Environment, name: string, schemes: readonly string
   if (url && schemes.includes(url.protocol.slice(0, -1)) && url.hostname !== '') return url
   const allowed = schemes.map(scheme => `${scheme}://host`).join(' or ')
   throw badVariable(name, `is not an address like ${allowed}`, `write it as ${allowed}`)
+}
+
+/** Whether a host name or address is loopback. */
+export function isLoopbackHost(host: string): boolean {
+  return ['localhost', '127.0.0.1', '::1', '[::1]', '::ffff:127.0.0.1'].includes(host.toLowerCase())
+}
+
+/** Whether a URL points to a loopback host; false for an invalid URL. */
+export function isLoopbackUrl(url: string): boolean {
+  return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
+}
+
+/**
+ * Whether the operator allows this account (the owner of a repository) to use the App; without a list, every account
+ * that installs the App may. Names are compared whole and without case, as GitHub does. Checked before a job is stored,
+ * and again before a worker acts.
+ */
+export function isAllowedAccount(allowed: readonly string[] | undefined, account: string): boolean {
+  const login = account.toLowerCase()
+  return allowed === undefined || allowed.some(name => name.toLowerCase() === login)
 }

@@ -19,7 +19,7 @@ export function onNewNode(program) {
 
 /** @param {unknown} error */
 async function refuseMissingPackage(error) {
-  const { missingPackage } = await import('../message/missing-package.ts')
+  const { missingPackage } = await import('../base/missing-package.ts')
   const line = missingPackage(error)
   if (line === undefined) throw error
   process.stderr.write(`${line}\n`)

@@ -1,15 +1,14 @@
+import { code, prose } from '../base/markup.ts'
+import { andMore } from '../base/name-list.ts'
+import type { SourceLine } from '../base/origin.ts'
+import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
-import { andMore } from '../message/and-more.ts'
-import { code, prose } from '../message/markdown.ts'
-import { redact } from '../message/redact.ts'
-import { visible } from '../message/visible.ts'
-import type { SourceLine } from '../origin.ts'
-import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './annotations.ts'
-import type { DriftNote } from './drift-note.ts'
-import { fitBudget } from './text/fit-budget.ts'
-import type { Section } from './text/fold.ts'
-import { count } from './text/headline.ts'
+import type { Evaluation } from '../rules/model/finding.ts'
+import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
+import { count } from './text/findings.ts'
+import { fitBudget, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
+import { PrivateWords } from './text/private-words.ts'
 
 /** What became of one object. `message` is the API server's, where it refused. */
 export interface AppliedObject {
@@ -156,3 +155,35 @@ function outcomeOf({ outcome, objects }: AppliedNode): string {
 
 /** The name of the check run that says what a worker applied to a cluster. */
 export const applyRunName = (cluster: string): string => visible(`bailiwick / apply (${cluster})`, 100)
+
+/** What others changed of one object on a cluster, and the worker put back: names only, never a value. */
+export interface DriftNote {
+  /** Key of the node. */
+  readonly node: string
+  readonly object: ObjectId
+  readonly change: 'changed' | 'deleted'
+  readonly fields: readonly string[]
+  /** Names of field managers. */
+  readonly managers: readonly string[]
+  readonly count: number
+  /** ISO times. */
+  readonly first: string
+  readonly last: string
+}
+
+/** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
+export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: evaluated }: Evaluation): AppliedNode[] {
+  const keys = new Set(nodes.map(node => node.key))
+  const audience = new Set(evaluated.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
+  const words = new PrivateWords(verdict, [...audience], evaluated)
+  return nodes.map(({ reason, note, objects, ...node }) => ({
+    ...node,
+    ...(reason === undefined ? {} : { reason: words.hide(reason) }),
+    ...(note === undefined ? {} : { note: words.hide(note) }),
+    objects: objects.map(({ message, fields, ...object }) => ({
+      ...object,
+      ...(message === undefined ? {} : { message: words.hide(message) }),
+      ...(fields === undefined ? {} : { fields: fields.map(one => ({ ...one, field: words.hide(one.field) })) }),
+    })),
+  }))
+}

@@ -1,30 +1,34 @@
-import { isUnchanged } from '../diff/changes.ts'
-import { BailiwickError, type ErrorCode } from '../errors.ts'
-import { NO_DECISIONS } from '../gate/circumstances.ts'
-import { decide } from '../gate/decide.ts'
-import { code, prose } from '../message/markdown.ts'
-import { markdownOf } from '../message/markdown-of.ts'
-import { fixOf, typedMessage } from '../message/said.ts'
-import { visible } from '../message/visible.ts'
+import { BailiwickError, type ErrorCode } from '../base/errors.ts'
+import { code, markdownOf, prose } from '../base/markup.ts'
+import { fixOf, type MessagePart, typedMessage } from '../base/message.ts'
+import { andMore } from '../base/name-list.ts'
+import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
-import { annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
-import { assumedClusters } from './assumed-clusters.ts'
-import { buttonsOf } from './buttons.ts'
-import { countsText } from './changes/counts-text.ts'
-import { withDecisions } from './in-circumstances.ts'
+import {
+  decide,
+  type Outcome as GateOutcome,
+  type HumanDecisions,
+  type MissingApproval,
+  NO_DECISIONS,
+} from '../verdict/decide.ts'
+import { isUnchanged } from '../verdict/diff/changes.ts'
+import { countsText } from './changes.ts'
+import {
+  type Annotation,
+  annotationsOf,
+  buttonsOf,
+  type CheckRunText,
+  isAnnotatable,
+  MAX_ANNOTATIONS,
+  type VerdictText,
+} from './check-run-text.ts'
 import { matrixTable } from './matrix.ts'
-import { CLOSED_ERROR, isOpenError } from './open-error.ts'
-import type { Outcome, ReportContext } from './outcome.ts'
-import { pruneSection } from './prune-section.ts'
+import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { fitBudget } from './text/fit-budget.ts'
-import { fold } from './text/fold.ts'
-import { VISIBLE_LINES } from './text/fold-rest.ts'
-import { count, headlineOf } from './text/headline.ts'
+import { count, headlineOf } from './text/findings.ts'
+import { fitBudget, fold, VISIBLE_LINES } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
-import { verdictSections } from './verdict-sections.ts'
-import type { CheckRunText, VerdictText } from './verdict-text.ts'
-import { wouldBreak } from './would-break.ts'
+import { pruneSection, verdictSections, wouldBreak } from './verdict-sections.ts'
 
 /**
  * The check run that carries a verdict, and what people decided about it. What could not be evaluated is a failure, never
@@ -156,4 +160,128 @@ function hiddenLine({ hidden }: View): string {
   ]
   if (parts.length === 0) return ''
   return `${parts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.`
+}
+
+/** Approvals that a summary lists. */
+const MAX_APPROVALS = 20
+
+/** Adds a hold, an override and missing approvals to the text of a verdict. */
+function withDecisions(run: VerdictText, outcome: GateOutcome, decisions: HumanDecisions): VerdictText {
+  const { hold, override, demands, worse } = decisions
+  const blocksAlone = decide(outcome, { demands }).by === 'required-approval'
+  const text = withMissingApprovals(ofOthers(run, worse), demands, blocksAlone)
+  const { by } = decide(outcome, decisions)
+  if (by === 'hold' && hold) {
+    const note = `**On hold by ${code(hold.by, 80)}**. Blocked until someone with write access runs ${code('/bailiwick unhold')}.${keptText(hold)}`
+    return beneath(text, `On hold by ${visible(hold.by, 80)}`, note)
+  }
+  if (by === 'override' && override) {
+    const title = visible(`Overridden by ${override.by}: ${override.reason}`, 200)
+    const note = `**Overridden by ${code(override.by, 80)}**, for this commit only: ${prose(override.reason, 500)}`
+    return beneath(text, title, note)
+  }
+  return text
+}
+
+function keptText({ takenOffBy }: NonNullable<HumanDecisions['hold']>): string {
+  if (takenOffBy === undefined) return ''
+  return ` ${code(takenOffBy, 80)} removed the label without write access to this repository, which does not lift the hold.`
+}
+
+function beneath(text: VerdictText, title: string, note: string): VerdictText {
+  return { ...text, title, summary: `${note}\n\nVerdict: ${prose(text.title)}\n\n${text.summary}` }
+}
+
+function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
+  if (worse.length === 0) return run
+  const numbers = worse.slice(0, 10).map(number => `#${number}`)
+  const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
+  const note = `Several open pull requests have this commit as their head, and GitHub keeps one check per commit. Showing the most severe verdict: that of ${which}.`
+  return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
+}
+
+function withMissingApprovals(
+  run: VerdictText,
+  missing: readonly MissingApproval[],
+  blocksAlone: boolean,
+): VerdictText {
+  const [first] = missing
+  if (!first) return run
+  const shown = missing.slice(0, MAX_APPROVALS).map(approvalText)
+  const left = missing.length - shown.length
+  if (left > 0) shown.push(`…${andMore(left)}`)
+  const section = `### Required approvals (${missing.length})\n\n${shown.join('\n')}`
+  const annotations = [...missing.flatMap(approvalAnnotation), ...run.annotations]
+  if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
+  const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : ''
+  const title = `${visible(`Required approval: ${first.message}`, 180)}${more}`
+  return beneath({ ...run, annotations }, title, section)
+}
+
+function approvalText({ rule, message, fix, path }: MissingApproval): string {
+  const where = path === undefined ? '' : `, ${code(path)}`
+  return `- ${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
+}
+
+function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Annotation[] {
+  if (path === undefined || !isAnnotatable(path)) return []
+  const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
+  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: required approval`, 200), message: text }]
+}
+
+/** Replaces an error that is about another repository. */
+export const CLOSED_ERROR =
+  "the cause is in another repository, which cannot be named here. The operator's log names it"
+
+/** Errors that quote who asked for something, and nobody else. */
+const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([
+  'command-input',
+  'onboard-input',
+  'onboard-layout',
+  'offboard-input',
+  'offboard-layout',
+  'sops-config',
+  // they read the repository in which they are asked for, and nothing else
+  'adopt-input',
+  'adopt-layout',
+  'adopt-not-proven',
+])
+/** In messages without types. */
+const REPOSITORY = /[\w.-]+\/[\w.-]+/
+/** Where a branch is quoted it is the pull request's own. */
+const BRANCH = /\b(?:branch|with) "[^"]*"/g
+
+/** An id of git names nobody. */
+const COMMIT = /^[0-9a-f]{7,64}$/
+
+/**
+ * Whether an error that came before any verdict may be told on the repository at `here`. Nobody knows then which names belong
+ * to other tenants, so one that stands in another repository, or names one, may not.
+ */
+export function isOpenError({ code, origin, message, said }: BailiwickError, here: string): boolean {
+  if (ABOUT_WHAT_WAS_ASKED.has(code)) return true
+  if (origin !== undefined) return origin.repository === here
+  if (said !== undefined) return said.parts.every(one => typeof one === 'string' || isOpenPart(one, here))
+  return !namesOthers(message, here)
+}
+
+/** Found from the words. */
+function namesOthers(message: string, here: string): boolean {
+  const own = here.split('/').slice(-2).join('/').replace(/[.]/g, '\\.')
+  const rest = message.replace(BRANCH, '').replace(new RegExp(`(?:https://[\\w.-]+/)?${own}(?![\\w.-])`, 'gi'), '')
+  return REPOSITORY.test(rest)
+}
+
+/** Of values only these are the reader's own: a branch is that of the pull request. */
+function isOpenPart({ type, value }: MessagePart, here: string): boolean {
+  if (type === 'text') return !namesOthers(value, here)
+  if (type === 'value') return COMMIT.test(value)
+  if (type !== 'repository') return type === 'branch' || type === 'code'
+  const [own, name] = [here, value].map(text => text.toLowerCase())
+  return name === own || name === own!.split('/').slice(-2).join('/')
+}
+
+/** Returns the error as the repository at `here` may see it. */
+export function openError(error: BailiwickError, here: string): BailiwickError {
+  return isOpenError(error, here) ? error : new BailiwickError(error.code, CLOSED_ERROR)
 }

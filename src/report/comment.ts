@@ -1,30 +1,22 @@
-import { isUnchanged } from '../diff/changes.ts'
-import { BailiwickError } from '../errors.ts'
-import { groupFindings } from '../evaluate/verdict/group-findings.ts'
+import { BailiwickError } from '../base/errors.ts'
+import { code, htmlCode, prose } from '../base/markup.ts'
+import { andMore } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
-import { andMore } from '../message/and-more.ts'
-import { code, htmlCode, prose } from '../message/markdown.ts'
 import type { Verdict } from '../rules/model/finding.ts'
-import { assumedClusters } from './assumed-clusters.ts'
-import { changeLists } from './changes/change-lists.ts'
-import { changeSections, type DetailLevel } from './changes/change-sections.ts'
-import { countsText } from './changes/counts-text.ts'
-import { fitLevels } from './changes/fit-levels.ts'
+import { NO_DECISIONS } from '../verdict/decide.ts'
+import { type Changes, isUnchanged } from '../verdict/diff/changes.ts'
+import { groupFindings } from '../verdict/summary.ts'
+import { countsText } from './changes.ts'
+import { changeLists, changeSections, type DetailLevel, fitLevels } from './changes-text.ts'
 import { checkRunOf } from './check-run.ts'
 import { matrixLine } from './matrix.ts'
-import { nextStep } from './next-step.ts'
-import type { Outcome, ReportContext } from './outcome.ts'
-import { impactSection } from './policies/impact-section.ts'
-import { pruneSection } from './prune-section.ts'
+import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
+import { impactSection } from './policy-impact.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { EditBlocks } from './text/edit-blocks.ts'
-import { failureText, findingText } from './text/finding-text.ts'
-import type { Section } from './text/fold.ts'
-import { fold } from './text/fold.ts'
-import { type FailureGroup, groupFailures } from './text/group-failures.ts'
-import { count, isNew } from './text/headline.ts'
-import { changedFilesSections } from './verdict-sections.ts'
-import { wouldBreak } from './would-break.ts'
+import { count, EditBlocks, type FailureGroup, groupFailures, isNew } from './text/findings.ts'
+import { fold, type Section } from './text/fit-budget.ts'
+import { placeOf } from './text/place.ts'
+import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
 
 /** Marks the one comment of ours on a pull request. Anybody can write it: match the author too, and keep no state in it. */
 export const COMMENT_MARKER = '<!-- bailiwick:verdict -->'
@@ -123,4 +115,44 @@ function whoseOf({ nodes }: FailureGroup): string {
   const [first] = nodes
   if (first === undefined) return 'the fleet'
   return `${htmlCode(first, 150)}${andMore(nodes.length - 1)}`
+}
+
+/** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
+function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
+  const { hold, override, demands } = context.decisions ?? NO_DECISIONS
+  if (hold) return 'Next: someone with write access runs `/bailiwick unhold`.'
+  const passes = outcome === undefined || override !== undefined || isPass(outcome)
+  const [approval] = demands
+  if (approval && override === undefined && passes) return `Next: ${prose(approval.fix, 500)}`
+  if (outcome === undefined) return ''
+  if (passes) return `${lookAt(context.changes)} before you merge.`
+  if (outcome instanceof BailiwickError) {
+    return 'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.'
+  }
+  return fixNext(verdict ?? outcome, context.repository)
+}
+
+const isPass = (outcome: Outcome): boolean => !(outcome instanceof BailiwickError) && outcome?.result === 'pass'
+
+function lookAt(changes: Changes | undefined): string {
+  const deleted = changes?.totals.deleted ?? 0
+  if (deleted > 0) return `Nothing blocks. Next: review the **${count(deleted, 'object')}** that will be **DELETED**`
+  if (changes?.rights.some(({ gains, unknown }) => gains.length + unknown.length > 0)) {
+    return 'Nothing blocks. Next: review who gains permissions'
+  }
+  return 'Nothing blocks. Next: review the changes below'
+}
+
+function fixNext(verdict: Verdict, here: string): string {
+  const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
+  const ours = [...verdict.errors.filter(isNew), ...violations]
+  if (ours.length === 0)
+    return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
+  const where = ours.find(item => item.origin.file !== '')?.origin
+  const what = where ? code(placeOf(where, here)) : 'the finding below'
+  const [first] = violations
+  const ask = first
+    ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} explains the rule; ${code(`/bailiwick waive ${first.rule} REASON`, 80)} requests a waiver.`
+    : ''
+  return `Next: fix ${what} and push. Bailiwick re-evaluates automatically on push.${ask}`
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../base/errors.ts'
 
 /** What a person needs to know about an error code. Markdown, no links. */
 export interface ErrorEntry {

@@ -1,4 +1,4 @@
-import { code, prose } from '../message/markdown.ts'
+import { code, prose } from '../base/markup.ts'
 
 /** A trail to which the App does not write, and the reason. */
 interface StoppedTrail {

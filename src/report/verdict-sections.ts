@@ -1,18 +1,15 @@
-import { groupApprovals } from '../evaluate/changed/group-approvals.ts'
-import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
-import { andMore } from '../message/and-more.ts'
-import { code, prose } from '../message/markdown.ts'
-import { markdownOf } from '../message/markdown-of.ts'
-import { typedMessage } from '../message/said.ts'
-import type { Finding, Verdict } from '../rules/model/finding.ts'
-import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
-import { impactSection } from './policies/impact-section.ts'
-import { changedFilesLines } from './text/changed-files-lines.ts'
-import { failureText, findingText } from './text/finding-text.ts'
-import { fold, type Section } from './text/fold.ts'
-import { groupFailures } from './text/group-failures.ts'
-import { count, isNew } from './text/headline.ts'
-import { placeOf } from './text/place.ts'
+import { code, markdownOf, ownCode, prose } from '../base/markup.ts'
+import { fixOf, typedMessage } from '../base/message.ts'
+import { andMore } from '../base/name-list.ts'
+import { display } from '../kube/object.ts'
+import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { UNENCRYPTED_SETTING } from '../rules/secrets/plaintext-secret.ts'
+import { type ChangePrunes, MAX_PRINTS } from '../verdict/change-prunes.ts'
+import { countFindings, type FindingGroup, groupApprovals, groupFindings } from '../verdict/summary.ts'
+import { impactSection } from './policy-impact.ts'
+import { count, type FailureGroup, firstOf, fixMessage, groupFailures, isNew, noteOf } from './text/findings.ts'
+import { fold, type Section } from './text/fit-budget.ts'
+import { placeOf, shortUrl } from './text/place.ts'
 
 /** The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. */
 export function verdictSections(verdict: Verdict, here: string): Section[] {
@@ -152,4 +149,185 @@ function folded(summary: string, verdict: Verdict, state: Finding['state'], here
       label: `list of ${count(groups.length, `${state === 'standing' ? 'existing' : state} violation`)}`,
     },
   ]
+}
+
+/** How many objects of one finding are listed. */
+const MAX_OBJECTS = 20
+const MAX_NAMED = 5
+
+/**
+ * One finding as a Markdown list: the objects that its cause reaches, what, where, who, what the cluster would answer, how
+ * to fix; and below it what follows from it. Escaped. `trace`: with the way of the value to the cluster, folded.
+ */
+export function findingText(group: FindingGroup, here: string, trace = true): string {
+  const { finding, objects, clusters, tenants, identities, followers } = group
+  const answer = objects.length === 1 ? finding.clusterAnswer : undefined
+  const via = finding.via.map(step => `${step.step} ${code(`${step.file}:${step.line}`)}`).slice(0, 8)
+  const lines = [
+    `**${titleOf(group)}** on ${names(clusters)}`,
+    `- What: ${markdownOf(typedMessage(finding))}`,
+    ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
+    `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
+    `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
+    ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
+    `- Fix: ${markdownOf(fixMessage(group, here))}`,
+    ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
+  ]
+  const way = trace && via.length > 0 ? [fold('Trace', via.join(', '))] : []
+  return [lines.join('\n'), ...way].join('\n\n')
+}
+
+/** The object, or how many there are. */
+function titleOf({ finding, objects }: FindingGroup): string {
+  return objects.length === 1 ? code(display(finding.object)) : count(objects.length, 'object')
+}
+
+/** One line for a finding that follows from another one. */
+function followerText(group: FindingGroup): string {
+  return `${code(group.finding.rule)} for ${group.objects.length === 1 ? '' : `${count(group.objects.length, 'object')}: `}${objectList(group)}`
+}
+
+/** Objects, each with its clusters where it is not on all of those of the finding. */
+function objectList({ objects, clusters }: FindingGroup): string {
+  const shown = objects.slice(0, MAX_OBJECTS).map(one => {
+    const where = one.clusters.length < clusters.length ? ` (${names(one.clusters)})` : ''
+    return `${code(display(one.object))}${where}`
+  })
+  const left = objects.length - shown.length
+  return `${shown.join(', ')}${andMore(left)}`
+}
+
+function names(list: readonly string[]): string {
+  const { shown, left } = firstOf(list, MAX_NAMED)
+  return `${shown.map(name => code(name, 120)).join(', ')}${andMore(left)}`
+}
+
+const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
+/** What could not be evaluated, the same way: one error for all nodes that have it. */
+export function failureText({ failure, nodes }: FailureGroup, here: string): string {
+  const place = placeOf(failure.origin, here)
+  const { shown, left } = firstOf(nodes)
+  const whose = shown.length > 0 ? shown.map(key => code(key)).join(', ') : 'The fleet'
+  const note = noteOf(failure)
+  return [
+    `**${whose}**${andMore(left)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
+    `- What: ${markdownOf(typedMessage(failure))}`,
+    ...(note === '' ? [] : [`- Note: ${note}`]),
+    ...(place ? [`- Where: ${code(place)}`] : []),
+    ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),
+  ].join('\n')
+}
+
+/** How many Kustomizations are listed. */
+const MAX_NODES = 20
+
+/** What the worker would hold back after the merge, and how it is approved before; '' for nothing. */
+export function pruneSection(prunes: ChangePrunes | undefined): string {
+  if (prunes === undefined) return ''
+  const { digest, nodes, hidden, prints, approvedBy } = prunes
+  const lines = nodes.slice(0, MAX_NODES).map(({ node, what }) => `- ${code(node)}: ${prose(what)}`)
+  const left = nodes.length - lines.length
+  if (left > 0) lines.push(`- and ${count(left, 'Kustomization')} more`)
+  if (hidden > 0) lines.push(`- ${count(hidden, 'Kustomization')} not visible here`)
+  return [
+    `### Deletes much at once (${count(nodes.length + hidden, 'Kustomization')})`,
+    lines.join('\n'),
+    stepOf(),
+  ].join('\n\n')
+
+  function stepOf(): string {
+    if (approvedBy !== undefined)
+      return `${code(approvedBy, 80)} approved these objects. The worker deletes them after the merge without asking again.`
+    const wait = 'The merge is not blocked. After it, the worker waits for an approval before it deletes these objects.'
+    if (prints.length > MAX_PRINTS)
+      return `${wait} More than ${MAX_PRINTS} objects cannot be approved before the merge.`
+    return `${wait} To approve them before, a fleet admin comments ${ownCode(`/bailiwick approve-prune ${digest}`)}. A push that deletes anything else needs another approval.`
+  }
+}
+
+const MAX_REPOSITORIES = 30
+const MAX_CLUSTERS = 10
+
+/**
+ * One Markdown line that lists the repositories, other than `here`, whose own Kustomizations a change newly breaks:
+ * `Would break: acme/dev-team (3 new violations on production)`. `''` for none.
+ */
+export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], here: string): string {
+  const urls = new Map(nodes.map(node => [node.key, node.source.url]))
+  const broken = new Map<string, { violations: Finding[]; errors: NodeFailure[] }>()
+  const of = (node: string) => {
+    const url = urls.get(node)
+    if (url === undefined || url === here) return undefined
+    const one = broken.get(url) ?? { violations: [], errors: [] }
+    broken.set(url, one)
+    return one
+  }
+  for (const finding of verdict.violations.filter(isNew)) of(finding.node)?.violations.push(finding)
+  for (const failure of verdict.errors.filter(isNew)) of(failure.node)?.errors.push(failure)
+  if (broken.size === 0) return ''
+  const lines = [...broken]
+    .sort(([a, one], [b, two]) => weight(two) - weight(one) || (a < b ? -1 : 1))
+    .map(([url, one]) => `${code(nameOf(url))} (${what(one)})`)
+  const shown = lines.slice(0, MAX_REPOSITORIES)
+  const left = lines.length - shown.length
+  return `**Would break:** ${shown.join(', ')}${andMore(left)}`
+}
+
+interface Broken {
+  readonly violations: readonly Finding[]
+  readonly errors: readonly NodeFailure[]
+}
+
+const weight = ({ violations, errors }: Broken) => violations.length + errors.length
+
+function what({ violations, errors }: Broken): string {
+  const parts = [
+    ...(violations.length > 0 ? [count(countFindings(violations), 'new violation')] : []),
+    ...(errors.length > 0 ? [count(errors.length, 'new error')] : []),
+  ]
+  const clusters = [...new Set([...violations, ...errors].map(item => item.cluster))].sort()
+  const shown = clusters.slice(0, MAX_CLUSTERS).map(name => code(name, 80))
+  const rest = andMore(clusters.length - shown.length)
+  return `${parts.join(', ')} on ${shown.join(', ')}${rest}`
+}
+
+/** `acme/dev-team` of github.com; the whole address of any other host. */
+const nameOf = (url: string) => shortUrl(url).replace(/^github\.com\//, '')
+
+/** Words for each state, the most important first. */
+const STATES: readonly (readonly [ChangedFile['state'], string])[] = [
+  ['unseen', 'not checked'],
+  ['unread', 'read by nothing'],
+  ['rendered', 'rendered'],
+]
+/** So many files of one state are named, and so many of what reads one. */
+const FEW = 20
+const FEW_READERS = 3
+
+/**
+ * What becomes of the changed files: a line of counts, and one for each file but those in the state `besides`. `show`: a
+ * value as the surface writes it.
+ */
+export function changedFilesLines(
+  files: readonly ChangedFile[],
+  show: (value: string) => string,
+  besides?: ChangedFile['state'],
+): { readonly counts: string; readonly lines: readonly string[] } {
+  const byState = STATES.flatMap(([state, words]) => {
+    const all = files.filter(one => one.state === state)
+    return all.length === 0 ? [] : [{ state, words, all }]
+  })
+  const counts = `Changed files: ${byState.map(({ words, all }) => `${all.length} ${words}`).join(', ')}`
+  const lines = byState.flatMap(({ state, words, all }) => {
+    if (state === besides) return []
+    const shown = all.slice(0, FEW).map(one => `${words}: ${show(one.path)}${readersOf(one, show)}`)
+    return all.length > FEW ? [...shown, `${words}: ${all.length - FEW} more`] : shown
+  })
+  return { counts, lines }
+}
+
+function readersOf({ by, readers }: ChangedFile, show: (value: string) => string): string {
+  if (readers === 0) return ''
+  const shown = by.slice(0, FEW_READERS)
+  return `: ${shown.map(show).join(', ')}${andMore(readers - shown.length)}`
 }

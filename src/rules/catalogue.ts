@@ -1,4 +1,4 @@
-import { exampleOf, type RuleExample } from './examples.ts'
+import stored from './examples.json' with { type: 'json' }
 import type { Rule } from './model/rule.ts'
 
 /** The catalogue of rules as Markdown; docs/rules.md is this text. */
@@ -57,4 +57,36 @@ function counts({ severity, level = 'violation', profile = 'baseline' }: Rule): 
   if (level === 'error') return 'error'
   if (level === 'warning') return `warning, ${severity}`
   return profile === 'restricted' ? `${severity}, a warning in the profile \`baseline\`` : severity
+}
+
+/** A file of an example. */
+interface ExampleFile {
+  /** `fleet`, or the repository of a tenant. */
+  readonly repository: string
+  readonly path: string
+  readonly text: string
+}
+
+/** A small change that exactly one rule answers, and what it answers. */
+export interface RuleExample {
+  /** What is special about it. */
+  readonly title: string
+  /** The case of test/attacks, and its variant, that it is taken from. */
+  readonly case: string
+  readonly variant: string
+  /** What is added or changed; the finding points into the first one. */
+  readonly files: readonly ExampleFile[]
+  /** Line of the finding in the first file; 0 for the file itself. */
+  readonly line: number
+  readonly message: string
+  readonly fix: string
+  /** The edit that certainly fixes it, as a unified diff; absent where a person decides. */
+  readonly patch?: readonly string[]
+}
+
+const examples: ReadonlyMap<string, RuleExample> = new Map(Object.entries(stored))
+
+/** The example of a rule; undefined if no tested case is small enough. Written by test/attacks/make-examples.ts. */
+export function exampleOf(rule: string): RuleExample | undefined {
+  return examples.get(rule)
 }

@@ -1,13 +1,9 @@
-import { withoutField } from '../kube/edit-node.ts'
-import type { MapNode, Path } from '../kube/node.ts'
+import { probably } from '../base/name-list.ts'
+import { type MapNode, type Path, withoutField } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
-import { probably } from '../message/closest.ts'
 import { isAccepted } from './accept-walk.ts'
-import { nameProblem } from './core/name-problem.ts'
-import { longestName, nameForm } from './core/object-names.ts'
-import { deprecationOf } from './deprecated.ts'
-import { lastServed } from './last-served.ts'
-import type { Problem } from './model/problem.ts'
+import type { Problem } from './core/problem.ts'
+import { longestName, nameForm, nameProblem } from './core/texts.ts'
 import { TypeWalk } from './type-walk.ts'
 import { isKnownIn, isServedGroup, kindEntry, kindsOf, NEWEST, OLDEST, servedVersions } from './types-table.ts'
 
@@ -142,4 +138,85 @@ const text = (root: MapNode, field: string): string => {
 export function withoutSops(root: MapNode): MapNode {
   const block = root.fields.get('sops')?.value
   return block?.type === 'map' && block.fields.has('mac') ? withoutField(root, 'sops') : root
+}
+
+/** The minor version that deprecated an API version that is still served, and the first one that does not serve it. */
+interface Deprecation {
+  readonly since: number
+  readonly removed: number
+}
+
+/** API versions with the minor versions that deprecated and removed them (k8s.io/api, zz_generated.prerelease-lifecycle.go). */
+const DEPRECATED: readonly (readonly [apiVersion: string, kinds: string, since: number, removed: number])[] = [
+  ['flowcontrol.apiserver.k8s.io/v1beta3', 'FlowSchema PriorityLevelConfiguration', 29, 32],
+  ['admissionregistration.k8s.io/v1alpha1', 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding', 29, 32],
+  ['admissionregistration.k8s.io/v1beta1', 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding', 31, 34],
+  ['admissionregistration.k8s.io/v1alpha1', 'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding', 35, 38],
+  ['admissionregistration.k8s.io/v1beta1', 'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding', 37, 40],
+  ['certificates.k8s.io/v1alpha1', 'ClusterTrustBundle', 34, 37],
+  ['certificates.k8s.io/v1beta1', 'ClusterTrustBundle PodCertificateRequest', 37, 40],
+  ['coordination.k8s.io/v1alpha2', 'LeaseCandidate', 35, 38],
+  ['coordination.k8s.io/v1beta1', 'LeaseCandidate', 36, 39],
+  ['networking.k8s.io/v1beta1', 'IPAddress ServiceCIDR', 34, 37],
+  ['resource.k8s.io/v1alpha3', 'DeviceTaintRule', 36, 39],
+  ['resource.k8s.io/v1beta1', 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice', 35, 38],
+  ['resource.k8s.io/v1beta2', 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice', 36, 39],
+  ['storage.k8s.io/v1alpha1', 'VolumeAttributesClass', 32, 35],
+  ['storage.k8s.io/v1beta1', 'VolumeAttributesClass', 34, 37],
+  ['storagemigration.k8s.io/v1beta1', 'StorageVersionMigration', 37, 40],
+]
+
+/** By API version and kind. */
+const BY_VERSION: ReadonlyMap<string, ReadonlyMap<string, Deprecation>> = byVersion()
+
+function byVersion(): Map<string, Map<string, Deprecation>> {
+  const made = new Map<string, Map<string, Deprecation>>()
+  for (const [apiVersion, kinds, since, removed] of DEPRECATED) {
+    const known = made.get(apiVersion) ?? new Map<string, Deprecation>()
+    for (const kind of kinds.split(' ')) known.set(kind, { since, removed })
+    made.set(apiVersion, known)
+  }
+  return made
+}
+
+/** The deprecation of an API version in a minor version of Kubernetes that serves it; undefined if it is not deprecated. */
+function deprecationOf(apiVersion: string, kind: string, version: number): Deprecation | undefined {
+  const row = BY_VERSION.get(apiVersion)?.get(kind)
+  return row && row.since <= version ? row : undefined
+}
+
+/**
+ * API versions that Kubernetes stopped serving before the oldest version of the table, with the last minor version that
+ * served them (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
+ */
+const REMOVED: readonly (readonly [apiVersion: string, kinds: string, last: number])[] = [
+  ['extensions/v1beta1', 'Deployment DaemonSet ReplicaSet NetworkPolicy PodSecurityPolicy', 15],
+  ['apps/v1beta1', 'Deployment StatefulSet', 15],
+  ['apps/v1beta2', 'Deployment DaemonSet ReplicaSet StatefulSet', 15],
+  ['extensions/v1beta1', 'Ingress', 21],
+  ['networking.k8s.io/v1beta1', 'Ingress IngressClass', 21],
+  ['admissionregistration.k8s.io/v1beta1', 'MutatingWebhookConfiguration ValidatingWebhookConfiguration', 21],
+  ['apiextensions.k8s.io/v1beta1', 'CustomResourceDefinition', 21],
+  ['apiregistration.k8s.io/v1beta1', 'APIService', 21],
+  ['certificates.k8s.io/v1beta1', 'CertificateSigningRequest', 21],
+  ['coordination.k8s.io/v1beta1', 'Lease', 21],
+  ['rbac.authorization.k8s.io/v1beta1', 'ClusterRole ClusterRoleBinding Role RoleBinding', 21],
+  ['rbac.authorization.k8s.io/v1alpha1', 'ClusterRole ClusterRoleBinding Role RoleBinding', 21],
+  ['scheduling.k8s.io/v1beta1', 'PriorityClass', 21],
+  ['storage.k8s.io/v1beta1', 'CSIDriver CSINode StorageClass VolumeAttachment', 21],
+  ['batch/v1beta1', 'CronJob', 24],
+  ['discovery.k8s.io/v1beta1', 'EndpointSlice', 24],
+  ['events.k8s.io/v1beta1', 'Event', 24],
+  ['autoscaling/v2beta1', 'HorizontalPodAutoscaler', 24],
+  ['policy/v1beta1', 'PodDisruptionBudget PodSecurityPolicy', 24],
+  ['node.k8s.io/v1beta1', 'RuntimeClass', 24],
+  ['flowcontrol.apiserver.k8s.io/v1beta1', 'FlowSchema PriorityLevelConfiguration', 25],
+  ['autoscaling/v2beta2', 'HorizontalPodAutoscaler', 25],
+  ['storage.k8s.io/v1beta1', 'CSIStorageCapacity', 26],
+  ['flowcontrol.apiserver.k8s.io/v1beta2', 'FlowSchema PriorityLevelConfiguration', 28],
+]
+
+/** The last minor version that served a kind which none in the table serves; undefined where nothing is known of it. */
+export function lastServed(apiVersion: string, kind: string): number | undefined {
+  return REMOVED.find(([version, kinds]) => version === apiVersion && kinds.split(' ').includes(kind))?.[2]
 }

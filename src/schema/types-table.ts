@@ -1,6 +1,6 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { groupOf } from '../kube/object.ts'
 import packed from './kubernetes-types.json' with { type: 'json' }
-import { unpack } from './unpack.ts'
 
 /** How a value is written in an object. */
 export type Scalar =
@@ -144,3 +144,7 @@ function readType(text: string): FieldType {
     keys: keys === '=' ? '=' : keys.split(' ').filter(Boolean),
   }
 }
+
+/** The JSON of a committed table, which is packed as base64 of Brotli. Ask at the first question: a start must not pay for it. */
+export const unpack = <T>(packed: string): T =>
+  JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()) as T

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { generatedFleet, inputOf } from '../../bench/fleet/generated-fleet.ts'
-import { type AccessView, accessOverview } from '../../src/access/access-overview.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { type AccessView, accessOverview } from '../../src/verdict/audit/access-overview.ts'
 
 const fleet = buildFleet(inputOf(generatedFleet(3)))
 const whole = accessOverview(fleet, 0, 1_000_000)

@@ -1,6 +1,6 @@
-import type { AdoptableFleet } from '../../src/adopt/adoption.ts'
 import type { Tree } from '../../src/git/tree.ts'
-import { fleetAt } from '../../src/onboard/fleet-at.ts'
+import type { AdoptableFleet } from '../../src/tenants/adopt/adoption.ts'
+import { fleetAt } from '../../src/tenants/onboard/tenant-layout.ts'
 import type { Files } from '../fleet/fleet-of.ts'
 import { treeOf } from '../git/tree-of.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { AdoptRequest } from '../../src/adopt/adoption.ts'
-import { planAdoption } from '../../src/adopt/plan-adoption.ts'
 import { idOf } from '../../src/kube/object.ts'
-import { readRole } from '../../src/kube/rbac/read-role.ts'
+import { readRole } from '../../src/kube/rbac/binding.ts'
+import type { AdoptRequest } from '../../src/tenants/adopt/adoption.ts'
+import { planAdoption } from '../../src/tenants/adopt/plan-adoption.ts'
 import { evaluationOf, type Files, said } from '../fleet/fleet-of.ts'
 import { adoptable, homeFleet, kustomization, object, URL, withFiles } from './adoptable.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { planAdoption } from '../../src/adopt/plan-adoption.ts'
-import { planLockdown } from '../../src/adopt/plan-lockdown.ts'
+import { planAdoption } from '../../src/tenants/adopt/plan-adoption.ts'
+import { planLockdown } from '../../src/tenants/adopt/plan-lockdown.ts'
 import type { Files } from '../fleet/fleet-of.ts'
 import { adoptable, homeFleet, kustomization, object, withFiles } from './adoptable.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readPruneRecord } from '../../src/command/prune-record.ts'
+import { readPruneRecord } from '../../src/surface/command/record.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun } from './commands.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { propose, said } from '../story/said.ts'
 import { type Stage, type StageOptions, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { clientOf } from '../../tools/github/acme.ts'
 import type { App } from '../../tools/github/world.ts'
 import { said } from '../story/said.ts'

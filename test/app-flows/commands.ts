@@ -1,4 +1,4 @@
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import type { Proposal } from '../../tools/github/people.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import type { CheckRun, Role } from '../../tools/github/world.ts'

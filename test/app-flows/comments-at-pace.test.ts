@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { GITHUB_PACE } from '../../src/github/client/write-turns.ts'
+import { GITHUB_PACE } from '../../src/github/client/client-class.ts'
 import { COMMENT_MARKER } from '../../src/report/comment.ts'
 import { until } from '../queue/until.ts'
 import { type Stage, startStage } from '../story/stage.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { DEV, openDev } from './red-together.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { MAX_EARLIER } from '../../src/fleet/graph/fleet-session.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import type { CheckRun } from '../../tools/github/world.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun, nextSecond, proposed, proposeNothing, proposeViolation } from './commands.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { readDesignationMarker } from '../../src/designation/designation-record.ts'
+import { readDesignationMarker } from '../../src/github/designate.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { propose, said } from '../story/said.ts'

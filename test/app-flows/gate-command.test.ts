@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { DEV } from './red-together.ts'
 import { reportOf, surveyAgain } from './survey.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { clientOf } from '../../tools/github/acme.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { reportOf, surveyAgain } from './survey.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BRANCH_CHECK_NAME, CHECK_NAME, checkNameOf, isTenancyCheck } from '../../src/gate/check-names.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME, checkNameOf, isTenancyCheck } from '../../src/verdict/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 import { command, lastRun, proposed } from './commands.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import type { Repository } from '../../tools/github/world.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { propose, said, saidOfTip } from '../story/said.ts'

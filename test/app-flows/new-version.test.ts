@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
-import { versionOfExternalId } from '../../src/report/external-id.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import { versionOfExternalId } from '../../src/report/check-run-text.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun, proposeViolation } from './commands.ts'
 import { writes } from './survey.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApp } from '../../src/github/client/app.ts'
-import { LOOPBACK_PACE } from '../../src/github/client/write-turns.ts'
+import { LOOPBACK_PACE } from '../../src/github/client/client-class.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 import { command, giveRoles, lastRun, nextSecond, proposeViolation } from './commands.ts'

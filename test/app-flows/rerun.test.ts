@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 import { DEV, IN_BASE, openDev, withResource } from './red-together.ts'

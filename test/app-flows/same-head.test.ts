@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'

@@ -1,4 +1,4 @@
-import { REPORT_MARKER } from '../../src/report/first-report/first-report.ts'
+import { REPORT_MARKER } from '../../src/report/first-report.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import type { Issue } from '../../tools/github/world.ts'
 import type { Stage } from '../story/stage.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/verdict/check-names.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun } from './commands.ts'

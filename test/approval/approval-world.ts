@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Heads } from '../../src/approval/approval-state.ts'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../../src/rules/model/finding.ts'
+import type { Heads } from '../../src/verdict/approve.ts'
 
 /** What two repositories hold and which engine runs; a small world of our own, written without looking at approval. */
 export interface World {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { approve } from '../../src/approval/approve.ts'
+import { approve } from '../../src/verdict/approve.ts'
 import {
   BASELINE,
   CLUSTER,

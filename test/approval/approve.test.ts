@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ApprovalState } from '../../src/approval/approval-state.ts'
-import { approve } from '../../src/approval/approve.ts'
-import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import { type ApprovalState, approve } from '../../src/verdict/approve.ts'
 import { CLUSTER, combinationOf, evaluateFleet, FLEET, headsOf, keyOf, mayApply, type World } from './approval-world.ts'
 
 /** A world in which every node is clean, found by looking. */

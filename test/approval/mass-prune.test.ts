@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { massPrunes } from '../../src/approval/mass-prune.ts'
+import { massPrunes } from '../../src/verdict/mass-prune.ts'
 
 const limits = { share: 30, atLeast: 10 }
 const objects = (count: number, kind = 'ConfigMap') =>

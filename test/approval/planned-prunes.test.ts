@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { changePrunes, combinedPrunes, MAX_PRINTS } from '../../src/approval/change-prunes.ts'
-import { massPrunes, prunePrints } from '../../src/approval/mass-prune.ts'
-import { plannedPrunes } from '../../src/approval/planned-prunes.ts'
+import { changePrunes, combinedPrunes, MAX_PRINTS, plannedPrunes } from '../../src/verdict/change-prunes.ts'
+import { massPrunes, prunePrints } from '../../src/verdict/mass-prune.ts'
 import { type Files, fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
+import { EvaluateSession } from '../../src/verdict/evaluate-sides.ts'
 import { type AttackCase, changesOf, readCase, treesOf, type Variant } from './attack-case.ts'
 import { type Built, buildTrees, evaluateBuilt } from './evaluate-trees.ts'
 import { comparesSchemas, hasUncompared, isNew, newIn, resultOf, wanted } from './expectation.ts'

@@ -1,13 +1,17 @@
-import { type Assess, type Assessment, assess } from '../../src/evaluate/verdict/assess.ts'
-import { type EvaluateOptions, evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/model/input.ts'
-import { retainOf } from '../../src/fleet/model/retain.ts'
+import {
+  type FleetInput,
+  type OpaqueSource,
+  retainOf,
+  revisionSetOf,
+  type SourceContent,
+} from '../../src/fleet/model/input.ts'
 import type { Tree } from '../../src/git/tree.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
+import { normaliseUrl } from '../../src/kube/source-address.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { type Assess, type Assessment, assess } from '../../src/verdict/assess.ts'
+import { type EvaluateOptions, evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import type { Repository } from './worlds/index.ts'
 
 /** The day on which cases are evaluated. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { exampleOf, type RuleExample } from '../../src/rules/catalogue.ts'
 import stored from '../../src/rules/examples.json' with { type: 'json' }
-import { exampleOf, type RuleExample } from '../../src/rules/examples.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { exampleOfVariant } from './find-examples.ts'
 

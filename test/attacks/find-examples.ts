@@ -1,6 +1,6 @@
-import { fixesOf } from '../../src/fix/fixes-of.ts'
-import type { RuleExample } from '../../src/rules/examples.ts'
+import type { RuleExample } from '../../src/rules/catalogue.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
+import { fixesOf } from '../../src/verdict/fixes.ts'
 import { type AttackCase, changesOf, filesOf, readCase, readCases, treesOf, type Variant } from './attack-case.ts'
 import { evaluateTrees } from './evaluate-trees.ts'
 import { caseIds } from './shares.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditFleet } from '../../src/audit/audit-fleet.ts'
+import { auditFleet } from '../../src/verdict/audit/audit-fleet.ts'
 import { worlds } from '../attacks/worlds/index.ts'
 import { type Files, fleetOf } from '../fleet/fleet-of.ts'
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { assertClean } from '../../bench/fleet/assert-clean.ts'
 import { generatedFleet, inputOf, withTree } from '../../bench/fleet/generated-fleet.ts'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { type FleetInput, revisionSetOf } from '../../src/fleet/model/input.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 
 const verdictOf = (input: FleetInput) => evaluateFleet(buildFleet(input), { combination: revisionSetOf(input) }).verdict
 

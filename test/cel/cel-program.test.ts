@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CelProgram } from '../../src/cel/cel-program.ts'
+import { CelProgram } from '../../src/expr/cel-program.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { ANSWERS, OBJECT } from './answers-of-cel-go.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PolicyExpression } from '../../src/cel/kubernetes/policy-expression.ts'
+import { PolicyExpression } from '../../src/expr/libraries/kubernetes-library.ts'
 
 /** The value of an expression, `error`, or `? ` and why it is not known. */
 function outcome(text: string): unknown {

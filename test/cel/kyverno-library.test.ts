@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PolicyExpression } from '../../src/cel/kubernetes/policy-expression.ts'
-import { kyvernoLibrary } from '../../src/cel/kyverno/kyverno-library.ts'
-import { CelMap, type CelValue, NotKnown } from '../../src/cel/values.ts'
+import { PolicyExpression } from '../../src/expr/libraries/kubernetes-library.ts'
+import { kyvernoLibrary } from '../../src/expr/libraries/kyverno-library.ts'
+import { CelMap, type CelValue, NotKnown } from '../../src/expr/values.ts'
 
 const names = new Map<string, CelValue>([
   ['text', 'x'.repeat(1_000_001)],

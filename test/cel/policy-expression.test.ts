@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PolicyExpression } from '../../src/cel/kubernetes/policy-expression.ts'
-import { CelMap, type CelValue, fromJson, isList, NotKnown, Optional, typeOf, Unsigned } from '../../src/cel/values.ts'
+import { PolicyExpression } from '../../src/expr/libraries/kubernetes-library.ts'
+import { CelMap, type CelValue, fromJson, isList, NotKnown, Optional, typeOf, Unsigned } from '../../src/expr/values.ts'
 import type { Json } from '../../src/kube/node.ts'
 import answers from './kubernetes-answers.json' with { type: 'json' }
 

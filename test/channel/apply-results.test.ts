@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApplyResults, parseApplyResults, RESULT_LIMITS } from '../../src/channel/apply-results.ts'
-import { applyResultsText } from '../../src/channel/apply-results-text.ts'
+import {
+  type ApplyResults,
+  applyResultsText,
+  parseApplyResults,
+  RESULT_LIMITS,
+} from '../../src/cluster/channel/apply-results.ts'
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'apps', name: 'settings' }
 const node = { key: 'a/apps/web', user: 'u', outcome: 'applied' as const, objects: [] }

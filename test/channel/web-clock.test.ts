@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ApplyResults } from '../../src/channel/apply-results.ts'
-import { WebClock } from '../../src/channel/web-clock.ts'
+import type { ApplyResults } from '../../src/cluster/channel/apply-results.ts'
+import { WebClock } from '../../src/cluster/channel/web-client.ts'
 
 const NOON = Date.parse('2026-01-01T12:00:00Z')
 const object = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'apps', name: 'settings' }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AuditItem } from '../../src/audit/audit-item.ts'
+import type { AuditItem } from '../../src/verdict/audit/audit-item.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles } from '../fleet/mini-fleet.ts'
 import { run, scratch, write } from './run-main.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/tree.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { comparable } from '../../tools/oracles/fixtures.ts'

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { commandWords, complete } from '../../src/cli/complete.ts'
+import { COMMANDS } from '../../src/surface/cli/commands.ts'
+import { commandWords, complete } from '../../src/surface/cli/complete.ts'
 import { run, scratch, write } from './run-main.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/bailiwick.js')
+const PROGRAM = join(import.meta.dirname, '../../src/surface/cli/bailiwick.js')
 
 test.each(COMMANDS.map(([name]) => name))('%s takes every option that is completed for it', async name => {
   for (const [option, value] of (await commandWords(name)).options) {

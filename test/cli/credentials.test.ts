@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { expect, test } from 'vitest'
-import type { CredentialEntry } from '../../src/credentials/credential-entries.ts'
+import type { CredentialEntry } from '../../src/tenants/credential-entries.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { run, scratch, write } from './run-main.ts'
 

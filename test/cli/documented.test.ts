@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { TOOLS } from '../../src/cli/mcp/tools.ts'
+import { COMMANDS } from '../../src/surface/cli/commands.ts'
+import { TOOLS } from '../../src/surface/cli/mcp/tools.ts'
 import { run } from './run-main.ts'
 import { tenantOnBranch } from './situation.ts'
 

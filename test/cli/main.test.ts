@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkOptions } from '../../src/cli/check-options.ts'
+import { checkOptions } from '../../src/surface/cli/check-options.ts'
 import { run, scratch, write } from './run-main.ts'
 
-const program = join(import.meta.dirname, '../../src/cli/bailiwick.js')
+const program = join(import.meta.dirname, '../../src/surface/cli/bailiwick.js')
 
 describe('what every command line does', () => {
   test('help lists the commands', async () => {

@@ -14,14 +14,14 @@ import { Readable } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { main } from '../../src/cli/main.ts'
-import { asData } from '../../src/cli/mcp/as-data.ts'
-import { readArguments } from '../../src/cli/mcp/read-arguments.ts'
-import { TOOLS } from '../../src/cli/mcp/tools.ts'
+import { main } from '../../src/surface/cli/main.ts'
+import { asData } from '../../src/surface/cli/mcp/serve-mcp.ts'
+import { readArguments } from '../../src/surface/cli/mcp/tool-arguments.ts'
+import { TOOLS } from '../../src/surface/cli/mcp/tools.ts'
 import { repository, run, scratch, write } from './run-main.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
-const program = join(import.meta.dirname, '../../src/cli/bailiwick.js')
+const program = join(import.meta.dirname, '../../src/surface/cli/bailiwick.js')
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'bailiwick-mcp-')))
 const world = join(root, 'world')
 let client: Client

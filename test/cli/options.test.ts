@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseOptions } from '../../src/cli/parse-options.ts'
+import { parseOptions } from '../../src/surface/cli/parse-options.ts'
 
 const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [-o text|json]'
 const parse = (...args: string[]) => parseOptions(args, ['cluster', 'output'], USAGE, ['strict'])

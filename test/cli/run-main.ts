@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { main } from '../../src/cli/main.ts'
+import { main } from '../../src/surface/cli/main.ts'
 import { commitAll, writeFiles } from '../git/temporary-folder.ts'
 
 export interface Ran {

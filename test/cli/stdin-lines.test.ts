@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { main } from '../../src/cli/main.ts'
+import { main } from '../../src/surface/cli/main.ts'
 import { run, scratch, write } from './run-main.ts'
 
 const FILES = {

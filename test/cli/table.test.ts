@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { table } from '../../src/cli/table.ts'
+import { table } from '../../src/surface/cli/terminal.ts'
 
 test('a table is as narrow as its cells', () => {
   expect(table(['A', 'LONG'], [['value', 'x'], ['y']])).toEqual(['A      LONG', 'value  x', 'y'])

@@ -4,14 +4,13 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { main } from '../../src/cli/main.ts'
-import { terminalIo } from '../../src/cli/terminal-io.ts'
-import { writeInside } from '../../src/cli/write-inside.ts'
+import { globalOptions, main } from '../../src/surface/cli/main.ts'
+import { terminalIo } from '../../src/surface/cli/terminal.ts'
+import { writeInside } from '../../src/surface/cli/write-inside.ts'
 import { run, scratch, write } from './run-main.ts'
 import { BAD, tenantOnBranch, world } from './situation.ts'
 
-const program = join(import.meta.dirname, '../../src/cli/bailiwick.js')
+const program = join(import.meta.dirname, '../../src/surface/cli/bailiwick.js')
 const BASE = ['check', '--fleet', '../fleet', '--base', 'main']
 
 describe('a finding on a terminal', () => {

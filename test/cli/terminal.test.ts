@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PROGRAM = join(ROOT, 'src/cli/bailiwick.js')
+const PROGRAM = join(ROOT, 'src/surface/cli/bailiwick.js')
 const ERASE = '\r\u001b[2K'
 
 const hasScript = spawnSync('script', ['--version']).status === 0

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { scratch } from './run-main.ts'
 
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/cli/write-inside.ts')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/surface/cli/write-inside.ts')).href
 
 test.each(['SIGINT', 'SIGTERM'])('%s between two files that belong together ends the process after both', signal => {
   const dir = scratch()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS } from '../../src/surface/cli/commands.ts'
 import { run, scratch } from './run-main.ts'
 
 const NAMES = COMMANDS.map(([name]) => name)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writtenIn } from '../../src/cli/written-in.ts'
+import { writtenIn } from '../../src/surface/cli/check.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { FLEET_URL, fleetFiles } from '../fleet/mini-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiAgent } from '../../src/cluster/api-agent.ts'
+import { ApiAgent } from '../../src/cluster/send.ts'
 
 const at = { hostname: '10.0.0.1', port: '6443' }
 const nameOf = (agent: ApiAgent, tls: Record<string, string | Buffer>) =>

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { ApplyRequest } from '../../src/cluster/apply-request.ts'
-import { parseExact } from '../../src/cluster/exact-json.ts'
-import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
+import { jsonAt, parseExact, stringAt } from '../../src/cluster/json.ts'
+import type { ApplyRequest } from '../../src/cluster/prepare-object.ts'
 import type { Json } from '../../src/kube/node.ts'
 import {
   type ClusterUnderTest,

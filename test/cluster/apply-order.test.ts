@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareIds, waves } from '../../src/cluster/apply-order.ts'
-import { entryOf, idOfEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
+import { entryOf, idOfEntry, unionEntries } from '../../src/cluster/inventory.ts'
 
 const KINDS: readonly (readonly [apiVersion: string, kind: string])[] = [
   ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { ApplyRequest } from '../../src/cluster/apply-request.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { jsonAt } from '../../src/cluster/json-at.ts'
+import { jsonAt } from '../../src/cluster/json.ts'
+import type { ApplyRequest } from '../../src/cluster/prepare-object.ts'
 import { pruneObjects } from '../../src/cluster/prune-objects.ts'
 import type { Json } from '../../src/kube/node.ts'
 import {

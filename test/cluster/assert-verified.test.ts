@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { assertVerified } from '../../src/cluster/assert-verified.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
+import { assertVerified } from '../../src/cluster/refused-targets.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 const DIGEST = `sha256:${'d'.repeat(64)}`

@@ -1,5 +1,5 @@
+import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { connect } from '../../src/cluster/connect.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'

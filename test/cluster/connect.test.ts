@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
+import { connect } from '../../src/cluster/api-client.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import { connect } from '../../src/cluster/connect.ts'
 import {
   binding,
   type ClusterUnderTest,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ControllerWatch } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { ClusterError } from '../../src/cluster/cluster-error.ts'
-import { ControllerWatch } from '../../src/cluster/controller-watch.ts'
 import { type ClusterUnderTest, create, haveAssets, startUnderTest } from './cluster-under-test.ts'
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'

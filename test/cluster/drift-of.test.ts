@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { driftOf } from '../../src/cluster/drift-of.ts'
+import { driftOf } from '../../src/cluster/server-side-apply.ts'
 import type { Json } from '../../src/kube/node.ts'
-import { DriftLog } from '../../workers/apply/drift-log.ts'
+import { DriftLog } from '../../workers/apply/cluster-memory.ts'
 
 const entry = (manager: string, fieldsV1: Json, more: { operation?: string; subresource?: string } = {}): Json => ({
   ...{ manager, operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },

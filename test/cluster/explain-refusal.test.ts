@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { clusterError } from '../../src/cluster/cluster-error.ts'
-import { explainRefusal } from '../../src/cluster/explain-refusal.ts'
+import { explainRefusal } from '../../src/cluster/ownership.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 const VALUE = 'hunter2'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { fieldPrint, reowns } from '../../src/cluster/field-print.ts'
-import { FIELD_MANAGER } from '../../src/cluster/take-over-patch.ts'
+import { FIELD_MANAGER, fieldPrint, reowns } from '../../src/cluster/server-side-apply.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 interface Manager {

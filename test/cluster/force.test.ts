@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ApplyRequest } from '../../src/cluster/apply-request.ts'
-import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
+import { jsonAt, stringAt } from '../../src/cluster/json.ts'
+import type { ApplyRequest } from '../../src/cluster/prepare-object.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { configMap, create, get, haveAssets } from './cluster-under-test.ts'
 import { CONFIGMAPS, startTenant, type TenantUnderTest } from './tenant-under-test.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { InventoryEntry } from '../../src/cluster/inventory-entry.ts'
+import type { InventoryEntry } from '../../src/cluster/inventory.ts'
 import { leaveIgnored } from '../../src/cluster/leave-ignored.ts'
-import type { IgnoreRule } from '../../src/flux/apply-settings/apply-settings.ts'
+import type { IgnoreRule } from '../../src/flux/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { type ClusterUnderTest, createTenant, get, haveAssets, startUnderTest } from './cluster-under-test.ts'
 

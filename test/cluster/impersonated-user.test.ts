@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { impersonatedUser } from '../../src/cluster/impersonated-user.ts'
+import { impersonatedUser } from '../../src/cluster/api-client.ts'
 
 describe('the user for Impersonate-User', () => {
   test.each([

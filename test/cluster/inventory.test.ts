@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claim, inventoryName, newInventory, readInventories, removeInventory } from '../../src/cluster/inventory.ts'
-import type { InventoryEntry } from '../../src/cluster/inventory-entry.ts'
-import { jsonAt } from '../../src/cluster/json-at.ts'
+import {
+  claim,
+  type InventoryEntry,
+  inventoryName,
+  newInventory,
+  readInventories,
+  removeInventory,
+} from '../../src/cluster/inventory.ts'
+import { jsonAt } from '../../src/cluster/json.ts'
 import { type ClusterUnderTest, create, get, haveAssets, startUnderTest } from './cluster-under-test.ts'
 
 const USER = 'system:serviceaccount:apps:dev-team'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { connect } from '../../src/cluster/connect.ts'
 import { claim, newInventory, readInventories } from '../../src/cluster/inventory.ts'
 import { applyApproved } from '../../workers/apply/apply-approved.ts'
 import { approvedNode, approvedOf } from './approved-node.ts'

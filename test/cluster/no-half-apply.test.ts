@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { jsonAt } from '../../src/cluster/json-at.ts'
+import { jsonAt } from '../../src/cluster/json.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { configMap, create, get, haveAssets } from './cluster-under-test.ts'
 import { CONFIGMAPS, startTenant, type TenantUnderTest } from './tenant-under-test.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { openWatchedCluster } from '../../workers/apply/open-watched-cluster.ts'
+import { openWatchedCluster } from '../../workers/apply/watched-cluster.ts'
 import { silentLog } from '../silent-log.ts'
 import { binding } from './cluster-under-test.ts'
 

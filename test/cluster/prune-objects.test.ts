@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { InventoryEntry } from '../../src/cluster/inventory-entry.ts'
+import type { InventoryEntry } from '../../src/cluster/inventory.ts'
 import { pruneObjects } from '../../src/cluster/prune-objects.ts'
 import type { Json } from '../../src/kube/node.ts'
 import {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { digestOfTexts } from '../../src/fleet/model/digest.ts'
+import { digestOfTexts } from '../../src/fleet/model/same-node.ts'
+import { openObjects } from '../../workers/apply/apply-node.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
-import { openObjects } from '../../workers/apply/open-objects.ts'
 import { sealDocument } from '../sops/seal-document.ts'
 import {
   type ClusterUnderTest,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/base/errors.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { itemsAt, jsonAt } from '../../src/cluster/json-at.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { itemsAt, jsonAt } from '../../src/cluster/json.ts'
 import { applyApproved } from '../../workers/apply/apply-approved.ts'
 import { approvedNode, approvedOf, keyOf } from './approved-node.ts'
 import {

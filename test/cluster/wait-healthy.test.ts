@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { HealthNode } from '../../src/cluster/health/health-targets.ts'
-import { waitHealthy } from '../../src/cluster/health/wait-healthy.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { type HealthNode, waitHealthy } from '../../src/cluster/health.ts'
+import { idOf } from '../../src/cluster/json.ts'
+import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
 import {
   type ClusterUnderTest,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readCommandLine } from '../../src/command/command-line.ts'
-import { parseOverride } from '../../src/command/parse-override.ts'
-import { parseWaive } from '../../src/command/parse-waive.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { readCommandLine } from '../../src/surface/command/command-line.ts'
+import { parseOverride } from '../../src/surface/command/record.ts'
+import { parseWaive } from '../../src/surface/command/waiver.ts'
 
 function refusal(run: () => unknown): string {
   try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tenantRequestForm } from '../../src/onboard/tenant-request-form.ts'
+import { tenantRequestForm } from '../../src/tenants/onboard/tenant-form.ts'
 import { commands } from '../../workers/commands/registry.ts'
 
 const docs = join(import.meta.dirname, '../../docs')

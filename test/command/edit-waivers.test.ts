@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { withWaivers } from '../../src/command/waiver/edit-waivers.ts'
-import { subjectKey, type WaiverEntry } from '../../src/command/waiver/waiver-entry.ts'
-import { BailiwickError } from '../../src/errors.ts'
-import { readFleetText } from '../../src/fleet/config/read-fleet-file.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { readFleetText } from '../../src/fleet/config/fleet-file.ts'
+import { withWaivers } from '../../src/surface/command/fleet-file.ts'
+import { subjectKey, type WaiverEntry } from '../../src/surface/command/waiver.ts'
 
 const ENTRY: WaiverEntry = {
   ...{ rule: 'pod-security', cluster: 'staging', kind: 'apps/Deployment', namespace: 'apps', name: 'web' },

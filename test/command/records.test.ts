@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findFindings } from '../../src/command/find-findings.ts'
-import { overrideRecord, readOverrideRecord, readRecord } from '../../src/command/record.ts'
-import type { WaiverEntry } from '../../src/command/waiver/waiver-entry.ts'
-import { readWaiverRecord, waiverRecord } from '../../src/command/waiver/waiver-record.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { findFindings } from '../../src/surface/command/answer-text.ts'
+import { overrideRecord, readOverrideRecord, readRecord } from '../../src/surface/command/record.ts'
+import { readWaiverRecord, type WaiverEntry, waiverRecord } from '../../src/surface/command/waiver.ts'
 
 const ENTRY: WaiverEntry = {
   ...{ rule: 'pod-security', cluster: 'staging', kind: 'apps/Deployment', namespace: 'apps', name: 'web' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { withApprovedSources } from '../../src/command/with-approved-sources.ts'
-import { readFleetText } from '../../src/fleet/config/read-fleet-file.ts'
+import { readFleetText } from '../../src/fleet/config/fleet-file.ts'
+import { withApprovedSources } from '../../src/surface/command/fleet-file.ts'
 
 const WEB = {
   tenant: 'dev-team',

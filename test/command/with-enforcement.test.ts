@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withEnforcement } from '../../src/command/with-enforcement.ts'
+import { withEnforcement } from '../../src/surface/command/fleet-file.ts'
 
 test.each<[string, string | undefined, string]>([
   ['no file', undefined, 'enforcement: report\n'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAllowedAccount } from '../../src/process/allowed-account.ts'
+import { isAllowedAccount } from '../../src/process/environment.ts'
 
 test.each([
   ['acme', undefined, true],

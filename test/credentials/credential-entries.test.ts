@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type CredentialEntry, credentialEntries, type KnownKeys } from '../../src/credentials/credential-entries.ts'
-import type { CredentialReport } from '../../src/credentials/credential-report.ts'
-import { credentialsText } from '../../src/credentials/credentials-text.ts'
-import type { SourceSecret } from '../../src/credentials/source-secrets.ts'
+import {
+  type CredentialEntry,
+  credentialEntries,
+  credentialsText,
+  type KnownKeys,
+} from '../../src/tenants/credential-entries.ts'
+import type { CredentialReport, SourceSecret } from '../../src/tenants/credential-report.ts'
 
 const OPS = 'https://github.com/acme/ops-team'
 const source: SourceSecret = {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { confirmDesignation } from '../../src/designation/confirm-designation.ts'
 import {
   type Candidate,
+  confirmDesignation,
   type DesignationFacts,
+  type DesignationRecord,
   designate,
   type OrganizationFile,
-} from '../../src/designation/designate.ts'
-import type { DesignationRecord } from '../../src/designation/designation-record.ts'
+} from '../../src/github/designate.ts'
 
 const [FLEET, TENANT, GONE] = [1, 2, 9]
 const readable = new Set([FLEET, TENANT])

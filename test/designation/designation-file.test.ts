@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readDesignationFile } from '../../src/designation/designation-file.ts'
-import { isOfAccount, namesRepository, parseFleetName } from '../../src/designation/fleet-name.ts'
+import { readDesignationFile } from '../../src/github/designate.ts'
+import { isOfAccount, namesRepository, parseFleetName } from '../../src/github/fleet-name.ts'
 
 const read = (text: string) => readDesignationFile('https://github.com/acme/.github', new TextEncoder().encode(text))
 

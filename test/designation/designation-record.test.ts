@@ -4,7 +4,7 @@ import {
   designationMarker,
   readDesignationMarker,
   withDesignationMarker,
-} from '../../src/designation/designation-record.ts'
+} from '../../src/github/designate.ts'
 
 const KEY = '-----BEGIN PRIVATE KEY-----\nof the App\n-----END PRIVATE KEY-----\n'
 const record: DesignationRecord = {

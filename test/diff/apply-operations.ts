@@ -1,5 +1,5 @@
-import type { Operation, PathStep } from '../../src/diff/diff-nodes.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
+import type { Operation, PathStep } from '../../src/verdict/diff/diff-nodes.ts'
 
 interface Edit {
   readonly path: readonly PathStep[]

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Changes } from '../../src/diff/changes.ts'
-import { isUnchanged } from '../../src/diff/changes.ts'
-import { changesOf } from '../../src/diff/changes-of.ts'
+import { type Changes, isUnchanged } from '../../src/verdict/diff/changes.ts'
+import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import { type Files, fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { diffNodes } from '../../src/diff/diff-nodes.ts'
-import { nodeOf } from '../../src/fleet/model/synthetic.ts'
+import { nodeOf } from '../../src/fleet/model/kustomization-spec.ts'
 import type { Json, Node } from '../../src/kube/node.ts'
 import { schemaOfObject } from '../../src/kustomize/patch/merge-schema.ts'
+import { diffNodes } from '../../src/verdict/diff/diff-nodes.ts'
 import { applyOperations } from './apply-operations.ts'
 
 const ORIGIN = { repository: '', file: 'x.yaml', line: 1, column: 1, via: [] }

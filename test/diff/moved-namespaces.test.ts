@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Changes, sumCounts } from '../../src/diff/changes.ts'
-import { changesOf } from '../../src/diff/changes-of.ts'
-import { changeLists } from '../../src/report/changes/change-lists.ts'
-import { changesText } from '../../src/report/changes/changes-text.ts'
-import { countsText } from '../../src/report/changes/counts-text.ts'
+import { countsText } from '../../src/report/changes.ts'
+import { changeLists, changesText } from '../../src/report/changes-text.ts'
+import { type Changes, sumCounts } from '../../src/verdict/diff/changes.ts'
+import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import { type Files, fleetOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changesOf } from '../../src/diff/changes-of.ts'
+import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import { fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 

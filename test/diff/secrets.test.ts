@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changesOf } from '../../src/diff/changes-of.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
+import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import { evaluationOf, fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

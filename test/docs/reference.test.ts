@@ -5,9 +5,9 @@ import util from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { commandReference } from '../../docs/command-reference.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { commandWords } from '../../src/cli/complete.ts'
-import { Metrics } from '../../src/metrics/metrics.ts'
+import { Metrics } from '../../src/receive/metrics.ts'
+import { COMMANDS } from '../../src/surface/cli/commands.ts'
+import { commandWords } from '../../src/surface/cli/complete.ts'
 import { run, scratch } from '../cli/run-main.ts'
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
@@ -50,8 +50,8 @@ const TAKES_NONE = new Set(['explain', 'completion'])
 
 /** Commands whose options are read as in comments on GitHub, by the parser in this file. */
 const PARSED_BY: Readonly<Record<string, readonly string[]>> = {
-  'src/onboard/parse-command.ts': ['onboard'],
-  'src/offboard/parse-offboard.ts': ['offboard'],
+  'src/tenants/onboard/parse-command.ts': ['onboard'],
+  'src/tenants/offboard/request.ts': ['offboard'],
 }
 
 test.each(Object.entries(PARSED_BY))('the help names every option that %s reads', async (file, names) => {
@@ -83,7 +83,7 @@ test('docs/monitoring.md lists every metric, with its labels', async () => {
   metrics.watchThread(async () => 1)
   const { text } = await metrics.render()
   const registered = [...text.matchAll(/^# TYPE (bailiwick_\w+)/gm)].map(([, name = '']) => name)
-  const source = read('src/metrics/metrics.ts')
+  const source = read('src/receive/metrics.ts')
   const labelled = new Map(
     [...source.matchAll(/'(bailiwick_\w+)',\s*'[^']*',\s*\[([^\]]*)\]/g)].map(([, name = '', labels = '']) => [
       name,

@@ -47,7 +47,7 @@ export class Shell {
     this.#folder = home
     const command = join(home, '.bin/bailiwick')
     mkdirSync(join(home, '.bin'))
-    writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/cli/bailiwick.js' "$@"\n`)
+    writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/surface/cli/bailiwick.js' "$@"\n`)
     chmodSync(command, 0o755)
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { affectedRepositories } from '../../src/evaluate/verdict/affected-repositories.ts'
 import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
+import { affectedRepositories } from '../../src/verdict/affected-repositories.ts'
 import { finding, verdict } from '../report/samples.ts'
 import { node } from '../report/situations.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
-import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { buildWithEarlier } from '../../src/fleet/graph/build-with-earlier.ts'
-import { retainOf } from '../../src/fleet/model/retain.ts'
+import { buildWithEarlier } from '../../src/fleet/graph/fleet-session.ts'
+import { retainOf } from '../../src/fleet/model/input.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
+import { scopeVerdict } from '../../src/verdict/verdict-views.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, OPS_URL } from '../fleet/mini-fleet.ts'
 
@@ -82,4 +82,36 @@ test('a healthy fleet says nothing of that', () => {
   const verdict = scopeVerdict(evaluated({ fleet: fleetFiles, dev: object('apps') }), DEV_URL, { keepNew: true })
   expect(verdict.belowErrors).toBeUndefined()
   expect(verdict.summary).not.toContain('below an error')
+})
+
+test.for([
+  [
+    'a folder that Flux still applies, because the root that names another one does not build',
+    'shared/more.yaml',
+    true,
+  ],
+  ['the folder that it names now', 'moved/more.yaml', false],
+] as const)('%s', ([, path, isAsked]) => {
+  const START = 'clusters/staging/tenants.yaml'
+  const shared = `${fleetFiles[START]}---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shared, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./shared, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+  const config = (name: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: flux-system}\n`
+  const built = { [START]: shared, 'shared/a.yaml': config('a'), 'moved/a.yaml': config('a') }
+  const moved = {
+    ...built,
+    ...BREAKS['a root that names what is not there'],
+    [START]: shared.replace('./shared', './moved'),
+  }
+  const states = [{ commit: 'e'.repeat(40), tree: inputOf(miniFleet({ fleet: built })).fleet.tree }]
+  const base = buildWithEarlier(buildFleet, inputOf(miniFleet({ fleet: moved })), { states, isAll: true })
+  const input = inputOf(miniFleet({ fleet: { ...moved, [path]: config('more') } }))
+  const head = buildFleet({ ...input, config: base.input.fleet.tree, retain: retainOf(base.fleet) })
+  const { verdict } = evaluateFleet(head, { base: base.fleet, combination: 'c' })
+  expect(verdict.changedFiles?.map(one => [one.path, one.state])).toEqual([[path, isAsked ? 'unseen' : 'rendered']])
+  expect(verdict.requiredApprovals.map(one => one.path)).toEqual(isAsked ? [path] : [])
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
+import { BailiwickError, type ErrorCode } from '../../src/base/errors.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
-import type { Hole } from '../../src/kube/hole.ts'
+import type { Hole } from '../../src/kube/object.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { filterVerdict, type VerdictFilter } from '../../src/evaluate/verdict/filter-verdict.ts'
+import { filterVerdict, type VerdictFilter } from '../../src/verdict/verdict-views.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { countFindings, groupFindings } from '../../src/evaluate/verdict/group-findings.ts'
-import { summaryOf } from '../../src/evaluate/verdict/summary.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { verdictJson } from '../../src/report/formats/json.ts'
+import { verdictJson } from '../../src/report/formats/formats.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
+import { countFindings, groupFindings, summaryOf } from '../../src/verdict/summary.ts'
 import { FLEET, finding, verdict } from '../report/samples.ts'
 
 const SYNC = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 20, column: 20 }

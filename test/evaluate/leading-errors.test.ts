@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { approve } from '../../src/approval/approve.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { approve } from '../../src/verdict/approve.ts'
 import { evaluationOf, type Given, said } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { FleetIndex } from '../../src/facts/fleet-index.ts'
+import { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
 import { installedRbac } from '../../src/flux/installed-rbac.ts'
-import { userInfo, userOfAccount } from '../../src/kube/rbac/groups-of.ts'
+import { userInfo, userOfAccount } from '../../src/kube/rbac/policy-rule.ts'
 import { type Files, fleetOf } from '../fleet/fleet-of.ts'
 import { FLEET_URL, fleetFiles } from '../fleet/mini-fleet.ts'
 

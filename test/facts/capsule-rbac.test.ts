@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { capsuleRbac } from '../../src/facts/capsule-rbac.ts'
-import type { FleetIndex } from '../../src/facts/fleet-index.ts'
+import { capsuleRbac } from '../../src/fleet/facts/capsule.ts'
+import type { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
 import { display, idOf, type KubeObject } from '../../src/kube/object.ts'
-import { readBinding } from '../../src/kube/rbac/read-binding.ts'
-import { readRole } from '../../src/kube/rbac/read-role.ts'
+import { readBinding, readRole } from '../../src/kube/rbac/binding.ts'
 import { plainObject } from '../kube/rbac/plain-object.ts'
 import { capsuleMakes, recipeIndex } from './recipe-fleet.ts'
 

@@ -1,4 +1,4 @@
-import { FleetIndex } from '../../src/facts/fleet-index.ts'
+import { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { recipe } from '../attacks/worlds/recipe.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'

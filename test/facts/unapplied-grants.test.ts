@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unappliedGrants } from '../../src/facts/unapplied-grants.ts'
+import { unappliedGrants } from '../../src/fleet/facts/grants.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editText } from '../../src/fix/edit-text.ts'
 import { canonical } from '../../src/kube/node.ts'
 import { parseText } from '../../src/kube/yaml/parse-documents.ts'
 import type { Edit } from '../../src/rules/model/finding.ts'
+import { editText } from '../../src/verdict/edit-text.ts'
 
 type EditPlace = Parameters<typeof editText>[1]
 

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { TextEdit } from '../../src/fix/edit-text.ts'
-import { fixPatch } from '../../src/fix/fix-patch.ts'
-import { applyFixes } from '../../src/fix/fixes-of.ts'
+import type { TextEdit } from '../../src/verdict/edit-text.ts'
+import { applyFixes, fixPatch } from '../../src/verdict/fixes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-patch-'))
 afterAll(() => rmSync(folder, { recursive: true }))

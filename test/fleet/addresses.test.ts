@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import { followedBases } from '../../src/gate/followed-bases.ts'
+import { followedBases } from '../../src/verdict/gated-branches.ts'
 import { evaluationOf, fleetOf, type Given, inputOf, said } from './fleet-of.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readsFrom } from '../../src/evaluate/verdict/reads-from.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
+import { readsFrom } from '../../src/verdict/verdict-views.ts'
 import { evaluationOf, type Files, fleetOf, inputOf } from './fleet-of.ts'
 import { miniFleet, withResource } from './mini-fleet.ts'
 

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseTags } from '../../src/fleet/sources/choose-tags.ts'
-import { readVersion } from '../../src/fleet/sources/version.ts'
-import { readRange } from '../../src/fleet/sources/version-range.ts'
+import { chooseTags, readRange, readVersion } from '../../src/fleet/sources/version-range.ts'
 
 /** Expected as Masterminds/semver 3.5.0 answers; 40,000 random ranges were compared with it besides. */
 const VERSIONS =

@@ -1,11 +1,10 @@
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import type { FleetInput, OpaqueSource } from '../../src/fleet/model/input.ts'
+import { type FleetInput, type OpaqueSource, revisionSetOf } from '../../src/fleet/model/input.ts'
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { Baseline } from '../../src/rules/model/baseline.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 /** Files by path. */

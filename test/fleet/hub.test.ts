@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
 import { evaluationOf, fleetOf, type Given, inputOf, said } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
 import { at } from '../../src/kube/node.ts'
+import { scopeVerdict } from '../../src/verdict/verdict-views.ts'
 import { evaluationOf, type Files, fleetOf, type Given } from './fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readLockdown } from '../../src/fleet/lockdown/lockdown.ts'
+import { readLockdown } from '../../src/fleet/bootstrap/lockdown.ts'
 import type { Lockdown } from '../../src/fleet/model/fleet.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'

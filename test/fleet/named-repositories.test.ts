@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayLeadTo, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
+import { mayLeadTo, namedRepositories } from '../../src/fleet/model/source-access.ts'
 
 /** As a manifest writes it. */
 const variable = (text: string) => ['$', '{', text, '}'].join('')

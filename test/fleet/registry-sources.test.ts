@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { evaluatedNode } from '../../src/evaluate/verdict/evaluated-node.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
-import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
+import { type FleetInput, revisionSetOf } from '../../src/fleet/model/input.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
+import { evaluatedNode } from '../../src/verdict/evaluated-nodes.ts'
 import { type Files, fleetOf, inputOf } from './fleet-of.ts'
 
 const DIGEST = `sha256:${'a'.repeat(64)}`

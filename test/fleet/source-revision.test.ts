@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
-import { sourceRevision } from '../../src/fleet/sources/source-revision.ts'
+import { type SourceRef, sourceRevision } from '../../src/fleet/model/source-ref.ts'
 
 const COMMIT = 'a'.repeat(40)
 const DIGEST = `sha256:${'b'.repeat(64)}`

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { SourceIndex } from '../../src/fleet/sources/source-index.ts'
+import { SourceIndex } from '../../src/fleet/sources/sources.ts'
 import { fleetOf } from './fleet-of.ts'
 import { DEV_URL, miniFleet } from './mini-fleet.ts'
 

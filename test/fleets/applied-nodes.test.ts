@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { approve } from '../../src/approval/approve.ts'
+import { approve } from '../../src/verdict/approve.ts'
 import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 import { fleetFiles, fleetRepositories } from './read-fleet.ts'

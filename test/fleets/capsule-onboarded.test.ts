@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemsAt, stringAt } from '../../src/cluster/json-at.ts'
-import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
-import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
-import { planOnboarding } from '../../src/onboard/plan.ts'
+import { itemsAt, stringAt } from '../../src/cluster/json.ts'
+import { overlayTree } from '../../src/fleet/rendering/trees.ts'
+import { parseOnboardArguments } from '../../src/tenants/onboard/parse-command.ts'
+import { planOnboarding } from '../../src/tenants/onboard/plan.ts'
 import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'
 import {
   type ClusterUnderTest,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PackBudget } from '../../src/flux/pack-budget.ts'
-import { packTree } from '../../src/flux/pack-tree.ts'
+import { packTree } from '../../src/flux/artifact.ts'
+import { PackBudget } from '../../src/flux/source-ignore.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const names = (length: number) => Array.from({ length }, (_, index) => `${'a'.repeat(100)}${index}`)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FLUX_KINDS, fluxKind, fluxVersions } from '../../src/flux/kinds.ts'
-import { resourceOf } from '../../src/kube/rbac/resource-name.ts'
+import { FLUX_KINDS, fluxKind, fluxVersions } from '../../src/kube/flux-kinds.ts'
+import { resourceOf } from '../../src/kube/rbac/resources.ts'
 import { CRD_FACTS } from './crd-facts.ts'
 
 const words = (text: string) => text.split(' ').filter(Boolean)

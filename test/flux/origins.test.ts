@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { packTree } from '../../src/flux/pack-tree.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { packTree } from '../../src/flux/artifact.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Node } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'

@@ -1,14 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import { describe, expect, test } from 'vitest'
+import type { Origin } from '../../src/base/origin.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import type { PostBuildFacts } from '../../src/flux/substitute/post-build.ts'
-import { SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
-import type { Variable, VariableSource } from '../../src/flux/substitute/variable.ts'
-import { variablesOf } from '../../src/flux/substitute/variable-source.ts'
+import {
+  SubstitutionBudget,
+  type Variable,
+  type VariableSource,
+  variablesOf,
+} from '../../src/flux/substitute/variables.ts'
 import { at, type MapNode, type Path } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import type { Origin } from '../../src/origin.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { refusalAt } from '../refusal-of.ts'
 

@@ -9,7 +9,7 @@ import {
   isTenancyCheck,
   type NamedCheck,
   ownCheckName,
-} from '../../src/gate/check-names.ts'
+} from '../../src/verdict/check-names.ts'
 
 const BRANCHES = ['main', 'staging', 'release (old)'] as const
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { type HumanDecisions, NO_DECISIONS } from '../../src/gate/circumstances.ts'
-import { type Decision, decide } from '../../src/gate/decide.ts'
-import type { Outcome } from '../../src/gate/outcome.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
+import { type Decision, decide, type HumanDecisions, NO_DECISIONS, type Outcome } from '../../src/verdict/decide.ts'
 import { FLEET, verdict } from '../report/samples.ts'
 
 const OUTCOMES: readonly (readonly [string, Outcome])[] = [

@@ -2,10 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { diskTree } from '../../src/git/disk-tree.ts'
-import { readFolder } from '../../src/git/folder-tree.ts'
-import { openSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
+import { diskTree, readFolder } from '../../src/git/folder-tree.ts'
+import { openSnapshot, type Tree } from '../../src/git/tree.ts'
 import { scratch, write } from '../cli/run-main.ts'
 
 function* everything(tree: Tree, directory = ''): Generator<unknown> {

@@ -4,10 +4,8 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checkPaths } from '../../src/git/entry-limits.ts'
-import { treeIdOf } from '../../src/git/listed-tree.ts'
-import { MemoryCache } from '../../src/git/memory-cache.ts'
-import { objectId } from '../../src/git/object-id.ts'
-import { ObjectStore } from '../../src/git/object-store.ts'
+import { MemoryCache, ObjectStore } from '../../src/git/object-store.ts'
+import { objectId, treeIdOf } from '../../src/git/tree.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const content = Buffer.from('kind: Namespace\n')
@@ -82,7 +80,7 @@ describe('ObjectStore', () => {
     const dir = temporaryFolder()
     const program = `
       const { ObjectStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/git/object-store.ts'))})
-      const { objectId } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/git/object-id.ts'))})
+      const { objectId } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/git/tree.ts'))})
       const store = new ObjectStore(${JSON.stringify(dir)}, 0)
       for (let round = 0; round < 5; round++) {
         for (let n = 0; n < 40; n++) {

@@ -1,4 +1,4 @@
-import type { SnapshotFile } from '../../src/git/snapshot.ts'
+import type { SnapshotFile } from '../../src/git/tree.ts'
 
 /** What a history is rich in: edits of one text, moved and repeated blocks, manifests, changes of the tree, all of it. */
 export type Shape = 'lines' | 'blocks' | 'yaml' | 'paths' | 'everything'

@@ -1,5 +1,4 @@
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
+import { openSnapshot, packSnapshot, type Tree } from '../../src/git/tree.ts'
 
 /** A tree of these files: content by path. */
 export function treeOf(files: Readonly<Record<string, string>>): Tree {

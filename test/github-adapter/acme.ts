@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { type App, openApp } from '../../src/github/client/app.ts'
+import { LOOPBACK_PACE } from '../../src/github/client/client-class.ts'
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
-import { LOOPBACK_PACE } from '../../src/github/client/write-turns.ts'
 import { type FakeGitHub, startGitHub } from '../../tools/github/start.ts'
 
 interface Acme {

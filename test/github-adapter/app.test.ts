@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { openApp } from '../../src/github/client/app.ts'
-import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/client/write-turns.ts'
+import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/client/client-class.ts'
 import { listRepositories } from '../../src/github/contents/repositories.ts'
 import { type Answerer, rawGitHub } from './raw-github.ts'
 

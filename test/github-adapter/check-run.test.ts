@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
-import type { Annotation } from '../../src/report/annotations.ts'
+import { type CheckRun, publishCheckRun } from '../../src/github/checks.ts'
+import type { Annotation } from '../../src/report/check-run-text.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const APP = { id: 7, slug: 'bailiwick' }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutBytes, cutText } from '../../src/github/client/cut-text.ts'
+import { cutBytes, cutText } from '../../src/github/client/octokit.ts'
 
 test('what fits stays as it is', () => {
   expect(cutText('ü', 2, '…')).toBe('ü')

@@ -1,9 +1,13 @@
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
-import type { TreeSnapshot } from '../../src/git/tree.ts'
-import { type Directory, directoriesOf } from '../../src/git/tree-entries.ts'
+import {
+  type Directory,
+  directoriesOf,
+  packSnapshot,
+  type SnapshotFile,
+  type TreeSnapshot,
+} from '../../src/git/tree.ts'
 import { type Answer, type Answerer, type RawGitHub, rawGitHub } from './raw-github.ts'
 
 const MODES = { file: '100644', directory: '040000', symlink: '120000', submodule: '160000' } as const

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { message } from '../../src/base/message.ts'
 import { github, unlessMissing } from '../../src/github/client/github-error.ts'
-import { message } from '../../src/message/message.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const SECRET = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listAllOwnPulls, listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
+import { listAllOwnPulls, listOwnPulls } from '../../src/github/own-pulls.ts'
 import { rawGitHub } from './raw-github.ts'
 
 const APP = { id: 7, slug: 'bailiwick', name: 'Bailiwick' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { openPullRequest } from '../../src/github/own-pulls.ts'
 import { acme, FLEET } from './acme.ts'
 
 type NewPullRequest = Parameters<typeof openPullRequest>[3]

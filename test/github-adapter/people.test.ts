@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { isOurs } from '../../src/github/client/is-ours.ts'
-import { readIssueComment } from '../../src/github/comments/issue-comment.ts'
-import { readRole } from '../../src/github/people/permission.ts'
+import { isOurs } from '../../src/github/client/octokit.ts'
+import { readIssueComment } from '../../src/github/comments.ts'
+import { readRole } from '../../src/github/people.ts'
 import { rawGitHub } from './raw-github.ts'
 
 const FLEET = { owner: 'acme', repo: 'fleet' }

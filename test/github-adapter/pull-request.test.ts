@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readBranch, readHead } from '../../src/github/pulls/branch.ts'
-import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../src/github/pulls/pull-request.ts'
+import { readBranch, readHead } from '../../src/github/branches.ts'
+import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const FLEET = { owner: 'acme', repo: 'fleet' }

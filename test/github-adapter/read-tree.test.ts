@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ObjectStore } from '../../src/git/object-store.ts'
-import { openSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
-import type { TreeSnapshot } from '../../src/git/tree.ts'
+import { openSnapshot, type SnapshotFile, type TreeSnapshot } from '../../src/git/tree.ts'
 import { readTree } from '../../src/github/contents/read-tree.ts'
 import { temporaryFolder } from '../git/temporary-folder.ts'
 import { archiveOf, gitHost, hosted, type Lie } from './git-host.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { GITHUB_PACE, type Write, WriteTurns } from '../../src/github/client/write-turns.ts'
+import { GITHUB_PACE, type Write, WriteTurns } from '../../src/github/client/client-class.ts'
 
 const CHECK: Write = { isCheck: true, notifies: false }
 const COMMENT: Write = { isCheck: false, notifies: true }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signAws } from '../../src/kms/sign-aws.ts'
+import { signAws } from '../../src/cluster/open-kms.ts'
 
 // facts of aws-sig-v4-test-suite: all of it is signed at one time with one key
 const KEY = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }

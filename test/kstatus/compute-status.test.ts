@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { computeStatus } from '../../src/kstatus/compute-status.ts'
+import { computeStatus } from '../../src/flux/kstatus/compute-status.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 type Fields = { readonly [key: string]: Json }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { customStatus } from '../../src/kstatus/custom-status.ts'
+import { customStatus } from '../../src/flux/kstatus/custom-status.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 const widget = (status: Json, generation = 1): Json => ({

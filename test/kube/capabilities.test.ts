@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { placesOf } from '../../src/kube/capabilities/capability.ts'
 import { capabilityOf, families, fieldsNaming } from '../../src/kube/capabilities/index.ts'
-import { placesOf } from '../../src/kube/capabilities/places-of.ts'
-import { KUBERNETES_SCOPES } from '../../src/kube/scope/scope.ts'
+import { KUBERNETES_SCOPES } from '../../src/kube/capabilities/scope.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const read = (text: string) => parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0]!

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fieldLines } from '../../src/kube/field-lines.ts'
-import { lineOfField } from '../../src/kube/line-of-field.ts'
+import { fieldLines, lineOfField } from '../../src/kube/field-lines.ts'
 import { at, canonical, type MapNode, type Node, type Path } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 

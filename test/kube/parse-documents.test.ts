@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { at, type ScalarNode, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 

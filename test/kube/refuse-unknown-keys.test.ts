@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDesignationFile } from '../../src/designation/designation-file.ts'
+import { readDesignationFile } from '../../src/github/designate.ts'
 import { BASELINE_FILE, readBaseline } from '../../src/rules/model/baseline.ts'
 
 const print = 'a'.repeat(32)

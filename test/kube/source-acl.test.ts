@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ACCESS_FROM, admits, readSourceAcl } from '../../src/flux/source/source-acl.ts'
+import { ACCESS_FROM, admits, readSourceAcl } from '../../src/flux/references.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 

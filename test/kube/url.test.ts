@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readAddress } from '../../src/kube/address/source-address.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
+import { normaliseUrl, readAddress } from '../../src/kube/source-address.ts'
 
 const APP = 'https://github.com/acme/dev-team'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import type { Node } from '../../src/kube/node.ts'
 import { parseText } from '../../src/kube/yaml/parse-documents.ts'
 

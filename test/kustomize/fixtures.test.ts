@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { requestFacts } from '../../src/cli/request-facts.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
+import { requestFacts } from '../../src/surface/cli/render-request.ts'
 import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../../tools/oracles/fixtures.ts'
 
 /** Renders a case with our engine; a refusal is given with its code and rule. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
+import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/tree.ts'
 import { originAt } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { toJson } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'

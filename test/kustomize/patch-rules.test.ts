@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/tree.ts'
 import { canonical } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
+import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/tree.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { refusalAt } from '../refusal-of.ts'
 

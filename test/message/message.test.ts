@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { message, part, plainText } from '../../src/message/message.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { message, part, plainText } from '../../src/base/message.ts'
 
 const name = part('repository', 'acme/fleet', 'acme/fleet#5')
 const branch = part('branch', 'main', '"main"')

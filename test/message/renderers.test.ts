@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { htmlOf } from '../../src/message/html-of.ts'
-import { markdownOf } from '../../src/message/markdown-of.ts'
-import { listed, type Message, message, part, plainText, untyped, type ValueType } from '../../src/message/message.ts'
-import { fixOf, sayingOf, typedMessage } from '../../src/message/said.ts'
-import { terminalOf } from '../../src/message/terminal-of.ts'
+import { htmlOf, markdownOf, terminalOf } from '../../src/base/markup.ts'
+import {
+  fixOf,
+  listed,
+  type Message,
+  message,
+  part,
+  plainText,
+  sayingOf,
+  typedMessage,
+  untyped,
+  type ValueType,
+} from '../../src/base/message.ts'
 
 const TYPES: readonly ValueType[] = [
   'tenant',

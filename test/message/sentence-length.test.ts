@@ -3,11 +3,11 @@ import { longIn, longSentences, textsIn } from './long-sentences.ts'
 
 /** Files that still have longer ones, and how many. A file leaves the list when they are rewritten; none is added. */
 const LEFT: Readonly<Record<string, number>> = {
-  'src/rules/identity/kubeconfig-ref.ts': 1,
-  'src/rules/kustomize/render-parity.ts': 1,
-  'src/rules/kustomize/unrendered-variable.ts': 1,
+  'src/rules/identity/kubeconfigs.ts': 1,
+  'src/rules/kustomize/substitution.ts': 1,
+  'src/rules/kustomize/unknown-values.ts': 1,
   'src/rules/policies/policy-denied.ts': 1,
-  'src/rules/policies/policy-not-evaluated.ts': 1,
+  'src/rules/policies/policy-coverage.ts': 1,
 }
 
 test('no sentence of the program has more than 20 words', () => {

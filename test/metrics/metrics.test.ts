@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { kindOfRequest } from '../../src/metrics/kind-of-request.ts'
-import { measureJobs } from '../../src/metrics/measure-jobs.ts'
-import { Metrics } from '../../src/metrics/metrics.ts'
-import { InProcessQueue } from '../../src/queue/in-process-queue.ts'
+import { InProcessQueue } from '../../src/receive/in-process-queue.ts'
+import { kindOfRequest, Metrics, measureJobs } from '../../src/receive/metrics.ts'
 import { silentLog } from '../silent-log.ts'
 
 test.each([

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { openSnapshot } from '../../src/git/snapshot.ts'
-import { unpackArtifact } from '../../src/oci/unpack-artifact.ts'
+import { unpackArtifact } from '../../src/cluster/registry.ts'
+import { openSnapshot } from '../../src/git/tree.ts'
 import { archiveOf } from './archive-of.ts'
 
 type Entries = Parameters<typeof archiveOf>[0]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type OffboardRecord, offboardMarker, readOffboardMarker } from '../../src/offboard/offboard-record.ts'
+import { type OffboardRecord, offboardMarker, readOffboardMarker } from '../../src/tenants/offboard/request.ts'
 
 const record: OffboardRecord = {
   ...{ fleet: 1, tenant: 'dev-team', clusters: [], stage: 'rest', on: ['staging'], sources: [] },

@@ -1,6 +1,5 @@
-import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION } from '../../src/flux/kinds.ts'
-import { createTenant } from '../../src/onboard/manifests/create-tenant.ts'
-import { printManifests } from '../../src/onboard/manifests/print-manifest.ts'
+import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION } from '../../src/kube/flux-kinds.ts'
+import { createTenant, printManifests } from '../../src/tenants/onboard/manifests.ts'
 
 /** A fleet of several tenants, laid out as people lay fleets out; the same for the same seed. */
 export interface RandomFleet {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codeOwners } from '../../src/onboard/code-owners.ts'
+import { codeOwners } from '../../src/tenants/onboard/template.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const owners = (text: string, ...paths: string[]) => codeOwners(treeOf({ '.github/CODEOWNERS': text }), paths)

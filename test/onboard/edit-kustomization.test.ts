@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { addNamespace, addToList, removeField } from '../../src/onboard/edit-kustomization.ts'
+import { addNamespace, addToList, removeField } from '../../src/tenants/onboard/edit-kustomization.ts'
 
 const path = 'kustomization.yaml'
 const TEXT = `# who lives here

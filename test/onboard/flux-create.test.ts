@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
+import { parseOnboardArguments } from '../../src/tenants/onboard/parse-command.ts'
 import {
   accountOf,
   clusterRoleOf,
@@ -9,8 +9,8 @@ import {
   type OnboardRequest,
   secretOf,
   sourceAddress,
-} from '../../src/onboard/request.ts'
-import { syncManifest, tenantManifest } from '../../src/onboard/tenant-manifests.ts'
+} from '../../src/tenants/onboard/request.ts'
+import { syncManifest, tenantManifest } from '../../src/tenants/onboard/tenant-files.ts'
 import { findFlux } from '../../tools/envtest/flux-assets.ts'
 
 const flux = findFlux()

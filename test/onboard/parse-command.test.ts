@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import {
   onboardLine,
   parseOnboardArguments,
   parseOnboardCommand,
   removedOption,
-} from '../../src/onboard/parse-command.ts'
+} from '../../src/tenants/onboard/parse-command.ts'
 import { refusalOf } from '../refusal-of.ts'
 
 const REST = '--repo https://github.com/acme/ops-team --namespace ops --cluster staging'

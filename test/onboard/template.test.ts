@@ -1,13 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates of a fleet
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { BailiwickError } from '../../src/errors.ts'
-import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { overlayTree } from '../../src/fleet/rendering/trees.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { display, idOf } from '../../src/kube/object.ts'
-import { fleetAt } from '../../src/onboard/fleet-at.ts'
-import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
-import { type OnboardPlan, planOnboarding } from '../../src/onboard/plan.ts'
+import { parseOnboardArguments } from '../../src/tenants/onboard/parse-command.ts'
+import { type OnboardPlan, planOnboarding } from '../../src/tenants/onboard/plan.ts'
+import { fleetAt } from '../../src/tenants/onboard/tenant-layout.ts'
 import { acmeFleet } from './fleets.ts'
 
 const URL = 'https://github.com/acme/fleet'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openOutbox } from '../../src/outbox/open-outbox.ts'
-import { MAX_WAITING, type Outbox } from '../../src/outbox/outbox.ts'
+import { MAX_WAITING, type Outbox, openOutbox } from '../../src/receive/outbox.ts'
 import { hasRedis, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { silentLog } from '../silent-log.ts'
 import { decision } from '../trail/decisions.ts'

@@ -31,7 +31,7 @@ function runStep(change: Record<string, string>, inputs: Record<string, string> 
   const files = scratch()
   const step = action.runs.steps.find(({ id }) => id === 'check')!
   const given = Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, input.default]))
-  const program = join(root, 'src/cli/bailiwick.js')
+  const program = join(root, 'src/surface/cli/bailiwick.js')
   const values: Record<string, string> = { 'github.action_path': root, 'steps.install.outputs.program': program }
   for (const [name, value] of Object.entries({ ...given, ...inputs })) values[`inputs.${name}`] = value
   const filled = Object.entries(step.env!).map(([name, text]) => [
@@ -137,7 +137,7 @@ describe('the step that installs', () => {
     const asked = readFileSync(join(folder, 'asked'), 'utf8').replaceAll(folder, '.').trim().split('\n')
     return { status, stdout, asked, program: readFileSync(output, 'utf8').replace(folder, '.') }
   }
-  const FROM_SOURCES = `program=${join(root, 'src/cli/bailiwick.js')}\n`
+  const FROM_SOURCES = `program=${join(root, 'src/surface/cli/bailiwick.js')}\n`
   const tag = `v${version}`
 
   test('its environment is what action.yml gives it', () => {

@@ -46,20 +46,18 @@ describe('what a start loads', () => {
     const { chunks, files, packages } = await loadedBy('--help')
     expect(chunks.length).toBeLessThan(6)
     expect(packages).toEqual([])
-    expect(files).toContain('src/cli/main.ts')
-    expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
-      'src/errors.ts',
-      'src/message/closest.ts',
-      'src/message/message.ts',
-      'src/message/missing-package.ts',
-      'src/message/removed.ts',
-      'src/message/visible.ts',
-      'src/message/without-logins.ts',
-      'src/report/text/ended.ts',
-      'src/report/text/fit-lines.ts',
+    expect(files).toContain('src/surface/cli/main.ts')
+    expect(files.filter(path => !path.startsWith('src/surface/cli/'))).toEqual([
+      'src/base/errors.ts',
+      'src/base/message.ts',
+      'src/base/missing-package.ts',
+      'src/base/name-list.ts',
+      'src/base/removed.ts',
+      'src/base/visible.ts',
+      'src/report/text/fit-budget.ts',
       'src/report/text/place.ts',
     ])
-    expect(files).not.toContain('src/cli/check.ts')
+    expect(files).not.toContain('src/surface/cli/check.ts')
     expect(files.length).toBeLessThan(24)
   })
 
@@ -68,12 +66,16 @@ describe('what a start loads', () => {
     expect(chunks.length, 'each file that is opened costs a start more than what is in it').toBeLessThan(14)
     expect(packages).toEqual([])
     expect(files).toContain('src/rules/registry.ts')
-    const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
-    const core =
-      'cel diff evaluate facts fix fleet flux gate git kube kustomize message policy report rules schema sops'.split(
-        ' ',
-      )
-    expect([...parts].filter(part => !['cli', 'errors', ...core].includes(part))).toEqual([])
+    const parts = new Set(
+      files.map(path =>
+        path
+          .split('/')
+          .slice(1, path.startsWith('src/surface/') ? 3 : 2)
+          .join('/'),
+      ),
+    )
+    const core = 'admission base expr fleet flux git kube kustomize report rules schema surface/cli verdict'.split(' ')
+    expect([...parts].filter(part => !core.includes(part))).toEqual([])
   })
 
   test('the web process: nothing that renders or judges', () => {
@@ -84,7 +86,8 @@ describe('what a start loads', () => {
     const modules = [...loaded].flatMap(name => bundle.chunks.get(name)?.moduleIds ?? [])
     const files = modules.map(id => relative(root, id).split(sep).join('/'))
     expect(files).toContain('src/start-site.ts')
-    expect(files.filter(path => /^src\/(?:evaluate\/incremental|flux|kustomize|rules)\//.test(path))).toEqual([])
+    const renders = /^src\/(?:flux|kustomize|rules|verdict\/(?:assessor|evaluate-sides|recorded-index))\b/
+    expect(files.filter(path => renders.test(path))).toEqual([])
   })
 
   test('no chunk imports what is neither beside it nor in Node', () => {

@@ -16,9 +16,9 @@ afterAll(() => rmSync(checkout, { recursive: true, force: true }))
 test.each([
   ['src/index.js'],
   ['workers/index.js'],
-  ['src/setup/index.js'],
-  ['src/cli/bailiwick.js', 'render', '.'],
-  ['src/cli/bailiwick.js', 'doctor'],
+  ['src/surface/setup/index.js'],
+  ['src/surface/cli/bailiwick.js', 'render', '.'],
+  ['src/surface/cli/bailiwick.js', 'doctor'],
 ])('a checkout without its packages: %s says the command that installs them, in one line', (...command) => {
   const { PATH = '' } = process.env
   const env = { PATH, HOME: checkout }

@@ -16,7 +16,7 @@ const [packed, installed, work] = ['packed', 'installed', 'work'].map(name => jo
   string,
 ]
 const home = join(installed, 'node_modules/bailiwick')
-const fromSources = join(root, 'src/cli/bailiwick.js')
+const fromSources = join(root, 'src/surface/cli/bailiwick.js')
 const reference = join(root, '../shared/fleets/flux2-multi-tenancy')
 const address = 'https://github.com/fluxcd/flux2-multi-tenancy'
 
@@ -81,7 +81,7 @@ test('the package holds the bundle, its licenses, types and app.yml, and nothing
   const chunk = /^(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
   expect(paths.filter(path => !chunk.test(path)).sort()).toEqual([
     ...['LICENSE', 'README.md', 'SKILL.md', 'THIRD-PARTY-LICENSES.txt', 'app.yml', 'package.json'],
-    ...['types/src/cli/command.d.ts', 'types/src/cli/main.d.ts'],
+    ...['types/src/surface/cli/command.d.ts', 'types/src/surface/cli/main.d.ts'],
   ])
   for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker']) expect(paths).toContain(`${name}.js`)
   for (const path of paths) expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
@@ -203,7 +203,7 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
     if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
     writeFileSync(join(installed, 'trace.js'), TRACE)
     const { stdout } = await run(node, ['--enable-source-maps', 'trace.js'], installed)
-    expect(stdout).toMatch(/^\s+at .*src\/cli\/main\.ts:\d+:\d+\)?$/m)
+    expect(stdout).toMatch(/^\s+at .*src\/surface\/cli\/main\.ts:\d+:\d+\)?$/m)
   })
 })
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
-import { OpenedPages } from '../../src/pages/opened-pages.ts'
-import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
+import { OpenedPages, PAGE_LIMITS, PageStore } from '../../src/surface/pages/page-store.ts'
+import { MemoryTtlStore } from '../../src/surface/pages/ttl-store.ts'
 import { largeFleet } from '../report/page/large-fleet.ts'
 import { sampleFleet } from '../web/sample-pages.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateGate } from '../../src/protection/evaluate-gate.ts'
-import type { ProtectedBranch, ProtectionLayer } from '../../src/protection/protected-branch.ts'
+import { evaluateGate, type ProtectedBranch, type ProtectionLayer } from '../../src/verdict/evaluate-gate.ts'
 
 const CHECK = { name: 'bailiwick / tenancy', app: 7 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesBranch } from '../../src/protection/names-branch.ts'
+import { namesBranch } from '../../src/verdict/branch-ruleset.ts'
 
 const names = (include: string[], branch: string, exclude: string[] = [], isDefault = false) =>
   namesBranch({ include, exclude }, branch, isDefault)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ProtectionLayer } from '../../src/protection/protected-branch.ts'
-import { trailGaps } from '../../src/protection/trail-gaps.ts'
+import { type ProtectionLayer, trailGaps } from '../../src/verdict/evaluate-gate.ts'
 
 const APP = 7
 const OURS = `the App with the ID ${APP}`

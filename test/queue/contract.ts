@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import type { Attempt, OpenQueue, ValidatePullRequest } from '../../src/queue/queue.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import type { Attempt, OpenQueue, ValidatePullRequest } from '../../src/receive/queue.ts'
 import { until } from './until.ts'
 
 /** What every implementation of Queue promises; `open` gives a fresh, empty one with three attempts and short rests. */

@@ -1,4 +1,4 @@
-import { openQueue } from '../../src/queue/open-queue.ts'
+import { openQueue } from '../../src/receive/bullmq-queue.ts'
 import { silentLog } from '../silent-log.ts'
 
 // A process for tests: dies of the first job that it takes, as of a segmentation fault or an OOM kill.

@@ -1,4 +1,4 @@
-import { openQueue } from '../../src/queue/open-queue.ts'
+import { openQueue } from '../../src/receive/bullmq-queue.ts'
 import { silentLog } from '../silent-log.ts'
 import { queueContract } from './contract.ts'
 import { limitsContract } from './limits-contract.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import type { OpenQueue } from '../../src/queue/queue.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import type { OpenQueue } from '../../src/receive/queue.ts'
 import { Gate, pull } from './contract.ts'
 import { until } from './until.ts'
 

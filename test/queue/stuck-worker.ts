@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { openQueue } from '../../src/queue/open-queue.ts'
+import { openQueue } from '../../src/receive/bullmq-queue.ts'
 import { silentLog } from '../silent-log.ts'
 
 // A process for tests: takes a job, says so by writing the file, and never finishes.

@@ -1,5 +1,5 @@
-import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
+import { EvaluateSession } from '../../src/verdict/evaluate-sides.ts'
 import { treesOf } from '../attacks/attack-case.ts'
 import { buildTrees, evaluateBuilt } from '../attacks/evaluate-trees.ts'
 import { isNew } from '../attacks/expectation.ts'

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { applyComment } from '../../src/report/applied/apply-comment.ts'
-import type { ClusterPage, NodeState } from '../../src/report/applied/cluster-page.ts'
-import { nodeState } from '../../src/report/applied/node-states.ts'
+import { applyComment } from '../../src/report/apply-comment.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { type ClusterPage, type NodeState, nodeState } from '../../src/report/cluster-page.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 
 const HERE = 'https://github.com/acme/fleet'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { statusText } from '../../src/command/status-text.ts'
-import { narrowed } from '../../src/report/narrow.ts'
+import { narrowed } from '../../src/report/outcome.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
+import { statusText } from '../../src/surface/command/answer-text.ts'
 import { finding, OPS, verdict } from './samples.ts'
 
 const waiver = { expires: '2027-03-31', approver: 'dev-team', reason: 'as dev-team asked' }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { groupFindings } from '../../src/evaluate/verdict/group-findings.ts'
-import type { Step } from '../../src/origin.ts'
+import type { Step } from '../../src/base/origin.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
-import { fixText } from '../../src/report/text/fix-text.ts'
+import { fixText } from '../../src/report/text/findings.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
+import { groupFindings } from '../../src/verdict/summary.ts'
 import { FLEET, finding, OPS, verdict } from './samples.ts'
 
 const text = (over: Partial<Finding>, here = OPS) => fixText(groupFindings([finding({ via: [], ...over })])[0]!, here)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { code, htmlCode, prose } from '../../src/message/markdown.ts'
-import { visible } from '../../src/message/visible.ts'
+import { code, htmlCode, prose } from '../../src/base/markup.ts'
+import { visible } from '../../src/base/visible.ts'
 import { HOSTILE } from './samples.ts'
 
 /** What CommonMark leaves outside of code spans: a run of backticks opens one that a run of the same length closes. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applyViewFor } from '../../src/report/apply-view.ts'
+import { applyViewFor } from '../../src/report/apply-report.ts'
 import { PrivateWords } from '../../src/report/text/private-words.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { redact } from '../../src/message/redact.ts'
+import { redact } from '../../src/base/visible.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
 
 const secret = { apiVersion: 'v1', kind: 'Secret', namespace: 'ops', name: 'token' }

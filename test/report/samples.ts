@@ -1,4 +1,4 @@
-import { forbidden } from '../../src/kube/rbac/request.ts'
+import { forbidden } from '../../src/kube/rbac/policy-rule.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 export const FLEET = 'https://github.com/acme/fleet'

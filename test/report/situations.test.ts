@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
-import { announcementOf } from '../../src/report/announcement.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import {
   annotatesTheSame,
+  announcementOf,
+  type CheckRunText,
   externalIdOf,
   isForBases,
   isUndecidedId,
   versionOfExternalId,
-} from '../../src/report/external-id.ts'
-import type { CheckRunText } from '../../src/report/verdict-text.ts'
+} from '../../src/report/check-run-text.ts'
 import { HOSTILE, twoViolations, verdict } from './samples.ts'
 import { context, SITUATIONS } from './situations.ts'
 

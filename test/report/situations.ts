@@ -1,8 +1,8 @@
-import { BailiwickError } from '../../src/errors.ts'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
-import type { HumanDecisions } from '../../src/gate/circumstances.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { EvaluatedNode, Finding } from '../../src/rules/model/finding.ts'
+import type { HumanDecisions } from '../../src/verdict/decide.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'
 
 /** What is said, where, and the outcome that it is said of. */

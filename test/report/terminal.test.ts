@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { message, part, plainText } from '../../src/message/message.ts'
-import { verdictJson } from '../../src/report/formats/json.ts'
+import { message, part, plainText } from '../../src/base/message.ts'
+import { verdictJson } from '../../src/report/formats/formats.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import { verdictSections } from '../../src/report/verdict-sections.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { fitBudget } from '../../src/report/text/fit-budget.ts'

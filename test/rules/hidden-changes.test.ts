@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/tree.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { evaluationOf, type Files, inputOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
+import { scopeVerdict } from '../../src/verdict/verdict-views.ts'
 import { evaluationOf, said } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 

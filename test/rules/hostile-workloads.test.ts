@@ -1,22 +1,19 @@
-import { globSync } from 'node:fs'
-import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FleetIndex } from '../../src/facts/fleet-index.ts'
-import { kindOf } from '../../src/facts/kind-of.ts'
+import { exportedRules } from '../../docs/rules-registry.ts'
+import { plainText } from '../../src/base/message.ts'
+import { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
+import { kindOf } from '../../src/fleet/facts/object-table.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { plainText } from '../../src/message/message.ts'
 import type { Violation } from '../../src/rules/model/rule.ts'
 import { rules } from '../../src/rules/registry.ts'
-import { credentialIn } from '../../src/rules/secrets/support/credential-forms.ts'
-import { assignedCredential } from '../../src/rules/secrets/support/credential-keys.ts'
+import { assignedCredential, credentialIn } from '../../src/rules/secrets/credential-text.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
-const folders = join(import.meta.dirname, '../../src/rules/{flux,secrets,workloads}')
-const files = new Set(globSync(`${folders}/*.ts`).map(file => basename(file, '.ts')))
-const RULES = rules.filter(({ id }) => files.has(id))
+const ids = new Set(exportedRules('{flux,secrets,workloads}/*.ts').map(({ id }) => id))
+const RULES = rules.filter(({ id }) => ids.has(id))
 const KINDS = [...new Set(RULES.flatMap(rule => (Array.isArray(rule.kinds) ? (rule.kinds as string[]) : [])))]
 const WORDS =
   `spec template metadata annotations labels namespace name data stringData sops mac age pgp kms containers initContainers env value

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { verdictJson } from '../../src/report/formats/json.ts'
+import { verdictJson } from '../../src/report/formats/formats.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import { verdictSections } from '../../src/report/verdict-sections.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
-import { assess } from '../../src/evaluate/verdict/assess.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
+import { assess } from '../../src/verdict/assess.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 import { LABEL, shapes } from './linear-shapes.ts'

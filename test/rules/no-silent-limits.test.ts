@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { mayLeadTo, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
+import { mayLeadTo, namedRepositories } from '../../src/fleet/model/source-access.ts'
 import type { MapNode } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { findUnseen } from '../../src/kube/yaml/unseen.ts'
-import { scanObject } from '../../src/rules/kustomize/support/scan-object.ts'
+import { findUnseen, parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { scanObject } from '../../src/rules/kustomize/object-scan.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

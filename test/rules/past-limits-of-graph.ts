@@ -1,23 +1,18 @@
 import { expect } from 'vitest'
 import { findClusters } from '../../src/fleet/bootstrap/find-clusters.ts'
-import { fluxFiles } from '../../src/fleet/bootstrap/flux-files.ts'
-import { chartParts } from '../../src/fleet/charts/chart-parts.ts'
-import { chartContent } from '../../src/fleet/charts/chart-places.ts'
+import { fluxFiles } from '../../src/fleet/bootstrap/sync-roots.ts'
 import { admitChild } from '../../src/fleet/graph/admit-child.ts'
-import type { Claim } from '../../src/fleet/graph/draft.ts'
-import type { Walk } from '../../src/fleet/graph/walk.ts'
+import type { Claim, Walk } from '../../src/fleet/graph/walk.ts'
 import { askRead, type ReadContext } from '../../src/fleet/sources/ask-read.ts'
-import { composeSource } from '../../src/fleet/sources/compose-source.ts'
-import { contentSpec } from '../../src/fleet/sources/source-content.ts'
-import { parsePatterns } from '../../src/flux/ignore-pattern.ts'
-import { MAX_HOLES } from '../../src/flux/leniency.ts'
-import { canonicalQuantity } from '../../src/flux/normalise/quantity.ts'
-import { PackBudget } from '../../src/flux/pack-budget.ts'
-import { packTree } from '../../src/flux/pack-tree.ts'
-import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
-import { copiedTree } from '../../src/flux/source/copied-tree.ts'
+import { chartContent, chartParts } from '../../src/fleet/sources/charts.ts'
+import { composeSource, contentSpec } from '../../src/fleet/sources/compose-source.ts'
+import { packTree } from '../../src/flux/artifact.ts'
+import { canonicalQuantity } from '../../src/flux/go-round-trip.ts'
+import { MAX_HOLES, renderWithHoles } from '../../src/flux/render-with-holes.ts'
+import { PackBudget, parsePatterns } from '../../src/flux/source-ignore.ts'
+import { copiedTree } from '../../src/flux/source-trees.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
-import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
+import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/variables.ts'
 import {
   checkFileSize,
   checkPaths,
@@ -141,7 +136,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errorsOf(many(1_000))).toEqual([['dev-team', 'graph-limits']])
   },
 
-  'src/fleet/charts/chart-parts.ts MAX_CHARTS': () => {
+  'src/fleet/sources/charts.ts MAX_CHARTS': () => {
     const place = { url: DEV_URL, ref: {} }
     const partsOf = (count: number) =>
       chartParts(
@@ -156,7 +151,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(partsOf(201)).toContain('')
   },
 
-  'src/fleet/charts/chart-places.ts MAX_PARTS': () => {
+  'src/fleet/sources/charts.ts MAX_PARTS': () => {
     const release = objectOf(
       'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: h, namespace: apps}\nspec: {chart: {spec: {chart: shop, sourceRef: {kind: GitRepository, name: top}}}}\n',
     )
@@ -172,7 +167,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errors).toEqual([undefined, 'render-limits'])
   },
 
-  'src/fleet/bootstrap/flux-files.ts MAX_FLUX_FILES': () => {
+  'src/fleet/bootstrap/sync-roots.ts MAX_FLUX_FILES': () => {
     const bytes = new TextEncoder().encode('# kustomize.toolkit.fluxcd.io')
     const files = (count: number, id: string): Tree => {
       const entry = (name: string): TreeEntry => ({ name, path: name, type: 'file', id })
@@ -234,7 +229,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     ])
   },
 
-  'src/fleet/sources/source-content.ts MAX_INCLUDES': () => {
+  'src/fleet/sources/compose-source.ts MAX_INCLUDES': () => {
     const read = (count: number) =>
       contentSpec(
         objectOf(
@@ -247,11 +242,11 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(20, read)).toEqual([undefined, 'flux-invalid'])
   },
 
-  'src/flux/ignore-pattern.ts MAX_LINE': () => {
+  'src/flux/source-ignore.ts MAX_LINE': () => {
     expect(around(60_000, count => parsePatterns('a'.repeat(count), []))).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/leniency.ts MAX_HOLES': () => {
+  'src/flux/render-with-holes.ts MAX_HOLES': () => {
     const files = (count: number) => list(count, index => `- absent-${index}.yaml\n`).join('')
     const render = (count: number) => {
       const tree = treeOf({ 'kustomization.yaml': `resources:\n${files(count)}` })
@@ -262,12 +257,12 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(MAX_HOLES, render)).toEqual([undefined, 'kustomize-missing'])
   },
 
-  'src/flux/normalise/quantity.ts MAX_LENGTH': () => {
+  'src/flux/go-round-trip.ts MAX_LENGTH': () => {
     const read = (count: number) => canonicalQuantity('1'.padStart(count, '0'), ORIGIN)
     expect(around(64, read)).toEqual([undefined, 'flux-unsupported'])
   },
 
-  'src/flux/pack-budget.ts MAX_STEPS': () => {
+  'src/flux/source-ignore.ts MAX_STEPS': () => {
     expect(around(30_000_000, count => new PackBudget().spend(count))).toEqual([undefined, 'render-limits'])
     const pack = (count: number) =>
       new PackBudget().pack(work => {
@@ -277,14 +272,14 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(30_000_000, pack)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/pack-tree.ts MAX_BYTES': () => {
+  'src/flux/artifact.ts MAX_BYTES': () => {
     const text = (count: number) => `${'#'.repeat(49_999)}\n`.repeat(11).slice(0, count)
     expect(around(512 * 1024, count => packTree(treeOf({ a: 'x' }), text(count)))).toEqual([undefined, 'render-limits'])
     const inFile = (count: number) => packTree(treeOf({ '.sourceignore': text(count) }))
     expect(around(512 * 1024, inFile)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/source/copied-tree.ts MAX_FILES': () => {
+  'src/flux/source-trees.ts MAX_FILES': () => {
     const copy = (count: number) => {
       const tree = flat(count)
       const entry: Tree['entry'] = path =>
@@ -294,12 +289,12 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(50_000, copy)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/pack-tree.ts MAX_PATTERNS': () => {
+  'src/flux/artifact.ts MAX_PATTERNS': () => {
     const pack = (count: number) => packTree(treeOf({ a: 'x', '.sourceignore': 'b\n' }), 'c\n'.repeat(count - 1))
     expect(around(5_000, pack)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/substitute/substitution-budget.ts LIMITS': () => {
+  'src/flux/substitute/variables.ts LIMITS': () => {
     const limits: Record<Spent, number> = { characters: 8 * 1024 * 1024, comparisons: 1_500_000, expressions: 200_000 }
     for (const [what, limit] of Object.entries(limits)) {
       const spend = (count: number) => new SubstitutionBudget().spend(what as Spent, count, ORIGIN)
@@ -309,7 +304,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(200_000, many)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/flux/substitute/substitution-budget.ts MAX_NESTING': () => {
+  'src/flux/substitute/variables.ts MAX_NESTING': () => {
     const nest = (count: number) => substituted(`${`\${b:=`.repeat(count)}x${'}'.repeat(count)}`)
     expect(around(50, nest)).toEqual([undefined, 'flux-invalid'])
   },

@@ -1,26 +1,24 @@
 import { expect } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { emptyFound } from '../../src/evaluate/verdict/finding-limits.ts'
-import type { FleetIndex } from '../../src/facts/fleet-index.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { parsePattern } from '../../src/expr/regexp/parse-pattern.ts'
+import { automatonOf } from '../../src/expr/regexp/pattern.ts'
+import type { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
 import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
-import { mapNode, textNode } from '../../src/kube/edit-node.ts'
-import type { Node } from '../../src/kube/node.ts'
-import { decodeText } from '../../src/kube/yaml/decode-text.ts'
-import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { YAML_LIMITS } from '../../src/kube/yaml/yaml-budget.ts'
-import { readEnvFile } from '../../src/kustomize/generate/env-file.ts'
-import { BuildBudget, type BuildCost, checkObjectSize } from '../../src/kustomize/model/build-budget.ts'
+import { mapNode, type Node, textNode } from '../../src/kube/node.ts'
+import { YAML_LIMITS } from '../../src/kube/yaml/cursor.ts'
+import { decodeText, parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { BuildBudget, type BuildCost, checkObjectSize } from '../../src/kustomize/build-budget.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { automatonOf } from '../../src/kustomize/select/automaton.ts'
-import { parsePattern } from '../../src/kustomize/select/parse-pattern.ts'
-import { readTenantForm } from '../../src/onboard/read-tenant-form.ts'
-import { readAttributes } from '../../src/rules/git/support/attributes.ts'
-import { namedPaths } from '../../src/rules/kustomize/support/named-paths.ts'
-import { sharedPaths } from '../../src/rules/kustomize/support/shared-paths.ts'
+import { readEnvFile } from '../../src/kustomize/pipeline/generate-object.ts'
+import { namedPaths } from '../../src/rules/git/rendered-tree.ts'
+import { readAttributes } from '../../src/rules/git/repository-files.ts'
+import { sharedPaths } from '../../src/rules/kustomize/escaping-paths.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
-import { encryptedDocuments } from '../../src/rules/secrets/support/encrypted-files.ts'
-import { secretsInFiles } from '../../src/rules/secrets/support/secrets-in-files.ts'
+import { secretsInFiles } from '../../src/rules/secrets/plaintext-secret.ts'
+import { encryptedDocuments } from '../../src/rules/secrets/sops-files.ts'
+import { readTenantForm } from '../../src/tenants/onboard/tenant-form.ts'
+import { emptyFound } from '../../src/verdict/assess.ts'
 import { evaluationOf, fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
@@ -125,15 +123,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errors(4)).toEqual([])
     expect(errors(5)).toEqual(['embedded-content dev-team'])
   },
-  'src/kube/yaml/decode-text.ts MAX_FILE_BYTES': () => {
+  'src/kube/yaml/parse-documents.ts MAX_FILE_BYTES': () => {
     const text = (size: number) => () => decodeText(FILE, Buffer.alloc(size, 'a'))
     passes(text(8 * MIB), text(8 * MIB + 1))
   },
-  'src/kube/yaml/is-schema.ts LONGEST': () => {
+  'src/kube/yaml/scan-text.ts LONGEST': () => {
     const comment = (length: number) => yaml(`a: b\n# {${' '.repeat(length - 2)}}\nc: d\n`)
     passes(comment(10_000), comment(10_001), /^yaml-ambiguous/)
   },
-  'src/kube/yaml/yaml-budget.ts YAML_LIMITS': () => {
+  'src/kube/yaml/cursor.ts YAML_LIMITS': () => {
     const list = (count: number) => `[${many(count, () => 'x', ',')}]\n`
     const aliases = (count: number) => yaml(`a: &a x\nb: [${many(count, () => '*a', ', ')}]\n`)
     const copies = (size: number) =>
@@ -163,7 +161,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       })
     passes(chain(50), chain(51), /^render-limits: more than 50 nested directories/)
   },
-  'src/kustomize/model/build-budget.ts LIMITS': () => {
+  'src/kustomize/build-budget.ts LIMITS': () => {
     const all: Readonly<Record<keyof BuildCost, true>> = {
       directories: true,
       objects: true,
@@ -187,7 +185,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     }
     passes(objects(10_000), objects(10_005), /^render-limits: .* 10000 objects/)
   },
-  'src/kustomize/model/build-budget.ts MAX_OBJECT': () => {
+  'src/kustomize/build-budget.ts MAX_OBJECT': () => {
     const items = (count: number): Node => ({
       type: 'list',
       items: Array(count).fill(textNode('x', ORIGIN)),
@@ -197,35 +195,35 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     const object = (values: number) => () => checkObjectSize(mapNode([['a', items(values - 2)]], ORIGIN), ORIGIN)
     passes(object(199_999), object(200_001))
   },
-  'src/kustomize/generate/env-file.ts MAX_LINE': () => {
+  'src/kustomize/pipeline/generate-object.ts MAX_LINE': () => {
     const line = (length: number) => () => readEnvFile(Buffer.from(`A=${'x'.repeat(length - 2)}\nB=1\n`), ORIGIN)
     passes(line(65_000), line(65_001), /^kustomize-unsupported/)
   },
-  'src/kustomize/select/automaton.ts MAX_STATES': () => {
+  'src/expr/regexp/pattern.ts MAX_STATES': () => {
     // each of the counted ones is two states
     const states = (count: number) => `a{1000}${'a'.repeat(count - 2_000)}`
     passes(pattern(states(2_100)), pattern(states(2_101)), /too many parts/)
     expect(outcome(named(states(2_101)))).toMatch(/^kustomize-unsupported/)
   },
-  'src/kustomize/select/parse-pattern.ts MAX_COUNT': () => {
+  'src/expr/regexp/parse-pattern.ts MAX_COUNT': () => {
     passes(named('a{1000}'), named('a{1001}'), /^kustomize-invalid/)
   },
-  'src/kustomize/select/parse-pattern.ts MAX_LENGTH': () => {
+  'src/expr/regexp/parse-pattern.ts MAX_LENGTH': () => {
     // the anchors around it count, too; a name that is plain text is no pattern
     const star = (length: number) => named(`a*${'a'.repeat(length - 2 - '^(?:)$'.length)}`)
     passes(star(1_000), star(1_001), /^kustomize-unsupported: .*more than 1000 characters/)
   },
-  'src/onboard/read-tenant-form.ts LONGEST': () => {
+  'src/tenants/onboard/tenant-form.ts LONGEST': () => {
     const form =
       '### Tenant\n\nops-team\n\n### Repository\n\nacme/ops-team\n\n### Namespaces\n\nops\n\n### Clusters\n\nstaging\n\n### Role\n\nadmin\n\n### Notes\n\n'
     const issue = (length: number) => () => readTenantForm(form.padEnd(length, 'x'), 'github.com')
     passes(issue(20_000), issue(20_001), /^onboard-input: the issue has more than 20000 characters/)
   },
-  'src/rules/git/support/attributes.ts MAX_ATTRIBUTES': () => {
+  'src/rules/git/repository-files.ts MAX_ATTRIBUTES': () => {
     const line = (count: number) => () => readAttributes(`*${' a'.repeat(count)}\n`)
     passes(line(200_000), line(200_001))
   },
-  'src/rules/git/git-attributes-tamper.ts MAX_STEPS': () => {
+  'src/rules/git/repository-files.ts MAX_STEPS': () => {
     const files = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, i) => [`deploy/f/${'a'.repeat(100)}${i}.txt`, '']),
     )
@@ -233,14 +231,14 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errorsOf(lines(1))).toEqual([])
     expect(errorsOf(lines(2_000))).toEqual(OF_TENANT)
   },
-  'src/rules/kustomize/support/named-paths.ts MAX_PATHS': () => {
+  'src/rules/git/rendered-tree.ts MAX_PATHS': () => {
     // the directory itself is one of them
     const walk = (count: number) => () => [
       ...namedPaths(wideTree({ a: count - 1 }), '', [{ path: 'a', origin: ORIGIN }], () => true),
     ]
     passes(walk(200_000), walk(200_001), /^render-limits: .* more than 200000 paths/)
   },
-  'src/rules/kustomize/support/shared-paths.ts MAX_PATHS': () => {
+  'src/rules/kustomize/escaping-paths.ts MAX_PATHS': () => {
     const node = devNode()
     const index = {
       directoriesOf: () => ({ holders: new Map([['z', new Set(['ops-team'])]]) }),
@@ -254,11 +252,11 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(breaches(100_000)).toEqual([])
     expect(breaches(100_001)).toMatchObject([{ level: 'error', code: 'render-limits' }])
   },
-  'src/rules/secrets/support/encrypted-files.ts MAX_BYTES': () => {
+  'src/rules/secrets/sops-files.ts MAX_BYTES': () => {
     const documents = (size: number) => () => [...encryptedDocuments(largeTree('a.yaml', size, 'sops: {}\n'), '')]
     passes(documents(32 * MIB), documents(32 * MIB + 1))
   },
-  'src/rules/secrets/support/secrets-in-files.ts MAX_BYTES': () => {
+  'src/rules/secrets/plaintext-secret.ts MAX_BYTES': () => {
     const node = devNode()
     const breaches = (size: number) => {
       const tree = largeTree('a.yaml', size)
@@ -271,15 +269,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(breaches(64 * MIB)).toEqual([])
     expect(breaches(64 * MIB + 1)).toMatchObject([{ level: 'error', code: 'render-limits' }])
   },
-  'src/evaluate/verdict/finding-limits.ts MAX_OF_PART': () => findingsPast('part', 5_000),
-  'src/evaluate/verdict/finding-limits.ts MAX_OF_TENANT': () => findingsPast('tenant', 20_000),
-  'src/rules/workloads/helm-values-privileged.ts MAX_ACCOUNTS': () => {
+  'src/verdict/assess.ts MAX_OF_PART': () => findingsPast('part', 5_000),
+  'src/verdict/assess.ts MAX_OF_TENANT': () => findingsPast('tenant', 20_000),
+  'src/rules/workloads/helm-values.ts MAX_ACCOUNTS': () => {
     const accounts = (count: number) =>
       release(`values: {${many(count, i => `k${i}: {serviceAccountName: a${i}}`, ', ')}}`)
     expect(errorsOf(accounts(1_000))).toEqual([])
     expect(errorsOf(accounts(1_001))).toEqual(OF_TENANT)
   },
-  'src/rules/workloads/support/helm-values.ts MAX_TARGET': () => {
+  'src/rules/workloads/helm-values.ts MAX_TARGET': () => {
     const target = (length: number) =>
       errorsOf(release(`valuesFrom: [{kind: ConfigMap, name: c, targetPath: ${'a'.repeat(length)}}]`))
     expect(target(1_000)).not.toContain(OF_TENANT[0])
@@ -289,6 +287,6 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
 
 /** By row: the test that goes past the limit already. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  'src/facts/excess-aggregation.ts MAX_ENTRIES':
+  'src/fleet/facts/cluster-rights.ts MAX_ENTRIES':
     'test/rules/no-silent-limits.test.ts › aggregated ClusterRoles beyond the limit are the error of the tenant',
 }

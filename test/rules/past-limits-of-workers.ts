@@ -6,12 +6,12 @@ import { expect, vi } from 'vitest'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { runGit } from '../../src/git/run-git.ts'
 import { approvedNodes } from '../../workers/apply/approved-nodes.ts'
-import { refuseKnownRepository } from '../../workers/commands/refuse-foreign-repository.ts'
-import type { Installation } from '../../workers/context/installation.ts'
-import { evaluateRevisionSet } from '../../workers/fleets/evaluate-combination.ts'
+import { evaluateRevisionSet } from '../../workers/fleets/evaluate-revision-set.ts'
 import type { SourceReader } from '../../workers/fleets/source-reader.ts'
-import { EvaluationThread, LimitExceeded } from '../../workers/threads/evaluation-thread.ts'
+import type { Installation } from '../../workers/fleets/worker-context.ts'
+import { refuseKnownRepository } from '../../workers/tenants/open-onboarding.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
+import { EvaluationThread, LimitExceeded } from '../../workers/threads/open-thread.ts'
 import type { EvaluateRequest, EvaluationAnswer } from '../../workers/threads/protocol.ts'
 import { command } from '../app-flows/commands.ts'
 import { startStage } from '../story/stage.ts'
@@ -68,7 +68,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect(killed).toHaveBeenCalledOnce()
   },
 
-  'workers/fleets/evaluate-combination.ts MAX_ROUNDS': async () => {
+  'workers/fleets/evaluate-revision-set.ts MAX_ROUNDS': async () => {
     const reader = {
       at: async () => undefined,
       foreign: async () => [],
@@ -108,7 +108,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect([await endedAt(3), await endedAt(4)]).toEqual([undefined, 'evaluation-limits'])
   },
 
-  'workers/commands/refuse-foreign-repository.ts MOST_NAMES': async () => {
+  'workers/tenants/open-onboarding.ts MOST_NAMES': async () => {
     const get = async ({ owner, repo }: { owner: string; repo: string }) => ({
       data: { id: repo.length, owner: { login: owner }, name: repo, html_url: `https://github.com/${owner}/${repo}` },
     })
@@ -157,7 +157,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     ])
   },
 
-  'workers/commands/request-waivers.ts MOST': async () => {
+  'workers/commands/waive.ts MOST': async () => {
     const stage = await startStage()
     try {
       const ask = async (count: number) => {

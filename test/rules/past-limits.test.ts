@@ -11,12 +11,12 @@ const ROOT = join(import.meta.dirname, '../..')
 /** Limits that another test goes past: its file and its name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...OF_RULES_ELSEWHERE,
-  'src/fleet/graph/chart-sources.ts MAX_SOURCES':
+  'src/fleet/graph/node-sources.ts MAX_SOURCES':
     'test/fleet/charts.test.ts › charts from more sources than are read are an error of the tenant who names them',
-  'src/onboard/code-owners.ts MAX_STEPS':
+  'src/tenants/onboard/template.ts MAX_STEPS':
     'test/onboard/code-owners.test.ts › patterns that need too much work are an error',
-  'src/onboard/template/read-template.ts MAX_BYTES': 'test/onboard/template.test.ts › is larger than 64 KiB',
-  'src/onboard/template/read-template.ts MAX_FILES':
+  'src/tenants/onboard/template.ts MAX_BYTES': 'test/onboard/template.test.ts › is larger than 64 KiB',
+  'src/tenants/onboard/template.ts MAX_FILES':
     'test/onboard/template.test.ts › names that are written for each tenant anyway, and too many files',
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditFleet } from '../../src/audit/audit-fleet.ts'
+import { auditFleet } from '../../src/verdict/audit/audit-fleet.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 

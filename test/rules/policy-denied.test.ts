@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { plainText } from '../../src/message/message.ts'
+import { plainText } from '../../src/base/message.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

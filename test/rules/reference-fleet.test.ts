@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { blastRadius } from '../../src/report/policies/blast-radius.ts'
-import { policyCoverage } from '../../src/rules/policies/support/policy-coverage.ts'
+import { blastRadius } from '../../src/report/policy-impact.ts'
+import { policyCoverage } from '../../src/rules/policies/policy-coverage.ts'
 import { evaluationOf, type Files, fleetOf, type Given, said } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isAgeForm, isPgpForm } from '../../src/rules/secrets/support/sealed-key-form.ts'
+import { isAgeForm, isPgpForm } from '../../src/rules/secrets/sops-values.ts'
 import { findProgram } from '../programs.ts'
 import { agePair, type Pair, pgpPair, postQuantumPair, SopsFolder } from '../sops/real-sops.ts'
 import { sealDocument } from '../sops/seal-document.ts'

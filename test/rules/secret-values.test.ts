@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { harmlessValue } from '../../src/rules/secrets/support/value-in-the-open.ts'
+import { harmlessValue } from '../../src/rules/secrets/open-values.ts'
 
 const random = 'q7Zk2LmP9xVb4Rt8Ws3Yd6Hf'
 const pem = (kind: string) =>

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type GoType, goTypeOf } from '../../src/flux/normalise/go-type.ts'
-import table from '../../src/flux/normalise/go-types.json' with { type: 'json' }
+import { type GoType, goTypeOf } from '../../src/flux/go-round-trip.ts'
+import table from '../../src/flux/go-types.json' with { type: 'json' }
 import type { Path } from '../../src/kube/node.ts'
-import { isInert } from '../../src/rules/kustomize/support/inert-place.ts'
+import { isInert } from '../../src/rules/kustomize/unknown-values.ts'
 import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 

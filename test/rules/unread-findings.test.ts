@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { devFiles, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { idOf } from '../../src/kube/object.ts'
+import { sameQuantity } from '../../src/schema/core/resources.ts'
 import { immutableChanges } from '../../src/schema/immutable-changes.ts'
-import { sameQuantity } from '../../src/schema/model/quantity.ts'
 import { rootOf } from './custom/widget.ts'
 import { UPDATES } from './updates.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sopsFormatOf } from '../../src/kube/sops-formats.ts'
-import { decryptFile } from '../../src/sops/decrypt-file.ts'
+import { decryptFile } from '../../src/flux/sops/decrypt-file.ts'
+import { sopsFormatOf } from '../../src/kube/sops.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/sops')
 const read = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')

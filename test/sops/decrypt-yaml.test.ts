@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decryptFile } from '../../src/sops/decrypt-file.ts'
+import { decryptFile } from '../../src/flux/sops/decrypt-file.ts'
 import { findProgram } from '../programs.ts'
 import { agePair, type Pair, SopsFolder } from './real-sops.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { isSopsFile } from '../../src/rules/secrets/support/sops.ts'
-import { recipientsOf } from '../../src/rules/secrets/support/sops-recipients.ts'
-import { readFlatFile } from '../../src/sops/flat-file.ts'
-import { verifyMac } from '../../src/sops/verify-mac.ts'
+import { verifyMac } from '../../src/flux/sops/decrypt-object.ts'
+import { readFlatFile } from '../../src/flux/sops/encrypted-values.ts'
+import { recipientsOf } from '../../src/rules/secrets/sops-files.ts'
+import { isSopsFile } from '../../src/rules/secrets/sops-values.ts'
 import { agePair, SopsFolder } from './real-sops.ts'
 
 test.each([

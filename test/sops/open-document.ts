@@ -1,8 +1,7 @@
-import { openSealed } from '../../src/flux/open-sealed.ts'
+import { openSealed } from '../../src/flux/render-kustomization.ts'
+import { decryptObject, type Identities } from '../../src/flux/sops/decrypt-object.ts'
 import { canonical, type Json, type MapNode, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import type { Identities } from '../../src/sops/data-key.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 
 type Plain = { readonly [field: string]: Json }
 

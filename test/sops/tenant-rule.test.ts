@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
-import { addTenantRule } from '../../src/sops/rules/tenant-rule.ts'
+import { creationRuleFor } from '../../src/flux/sops/creation-rule.ts'
+import { addTenantRule } from '../../src/flux/sops/edit-creation-rules.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { findProgram } from '../programs.ts'
 import { agePair, pgpPair, SopsFolder } from './real-sops.ts'

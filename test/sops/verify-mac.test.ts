@@ -1,7 +1,7 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { beforeAll, expect, test } from 'vitest'
+import { verifyMac } from '../../src/flux/sops/decrypt-object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { verifyMac } from '../../src/sops/verify-mac.ts'
 import { sealDocument } from './seal-document.ts'
 
 type Seal = Awaited<ReturnType<typeof verifyMac>>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemsAt, stringAt } from '../../src/cluster/json-at.ts'
+import { itemsAt, stringAt } from '../../src/cluster/json.ts'
 import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type InClusterWorld, openInCluster, workerManifests } from './in-cluster-world.ts'
@@ -30,8 +30,7 @@ const MAX_DRIFTS = 8
 /** What is needed only where something happens that is no part of this story, and what that is. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'get namespaces kube-system': 'a kubeConfig may lead to this very cluster (src/cluster/remote)',
-  'get serviceaccounts dev-team in apps':
-    'a Kustomization is deleted after its account (src/cluster/account-is-gone.ts)',
+  'get serviceaccounts dev-team in apps': 'a Kustomization is deleted after its account (src/cluster/cluster-error.ts)',
   'get serviceaccounts kustomize-controller in flux-system': 'the same, of the platform',
 }
 

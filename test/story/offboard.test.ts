@@ -1,6 +1,6 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterEach, expect, test } from 'vitest'
-import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
+import { jsonAt, stringAt } from '../../src/cluster/json.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../../tools/envtest/assets.ts'
 import { everyObject } from '../../tools/envtest/every-object.ts'

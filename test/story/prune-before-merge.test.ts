@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { batchFiles, liveObjects, stagingOverlay } from './batch.ts'
 import { said, saidOfApply } from './said.ts'

@@ -1,4 +1,4 @@
-import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/verdict/check-names.ts'
 import type { Proposal } from '../../tools/github/people.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import type { CheckRun } from '../../tools/github/world.ts'

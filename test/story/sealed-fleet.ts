@@ -1,7 +1,7 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { verifyMac } from '../../src/flux/sops/decrypt-object.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { verifyMac } from '../../src/sops/verify-mac.ts'
 import type { TestCluster } from '../../tools/envtest/start.ts'
 import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import type { CheckRun } from '../../tools/github/world.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'

@@ -1,5 +1,5 @@
-import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
-import type { TrailDecision } from '../../src/trail/trail-entry.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import type { TrailDecision } from '../../src/verdict/trail-entry.ts'
 
 /** A decision of the tests. */
 export function decision(number: number, changes: Partial<TrailDecision> = {}): TrailDecision {

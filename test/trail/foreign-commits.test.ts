@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foreignCommits } from '../../src/trail/foreign-commits.ts'
+import { foreignCommits } from '../../src/verdict/append-decisions.ts'
 
 const BOT = 'bailiwick[bot]'
 const commit = (author: string | undefined, committer: string | undefined, verified: boolean) => ({

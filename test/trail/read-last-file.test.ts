@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { appendDecisions } from '../../src/trail/append-decisions.ts'
-import { gapDecision } from '../../src/trail/gap-decision.ts'
-import { readLastFile } from '../../src/trail/read-last-file.ts'
-import { verifyTrail } from '../../src/trail/verify-trail.ts'
+import { appendDecisions, readLastFile } from '../../src/verdict/append-decisions.ts'
+import { gapDecision } from '../../src/verdict/trail-entry.ts'
+import { verifyTrail } from '../../src/verdict/verify-trail.ts'
 import { decision } from './decisions.ts'
 
 const first = appendDecisions([decision(1), decision(2)], undefined, [])!

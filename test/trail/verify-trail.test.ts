@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
-import { anchorOf, withAnchor, withoutAnchor } from '../../src/trail/anchor-text.ts'
-import { appendDecisions } from '../../src/trail/append-decisions.ts'
-import type { TrailAnchor, TrailEntry } from '../../src/trail/trail-entry.ts'
-import type { TrailFile } from '../../src/trail/trail-files.ts'
-import { hashOfLine, lineOf, readLine } from '../../src/trail/trail-line.ts'
-import { verifyTrail } from '../../src/trail/verify-trail.ts'
+import { appendDecisions } from '../../src/verdict/append-decisions.ts'
+import {
+  anchorOf,
+  hashOfLine,
+  lineOf,
+  readLine,
+  type TrailAnchor,
+  type TrailEntry,
+  type TrailFile,
+  withAnchor,
+  withoutAnchor,
+} from '../../src/verdict/trail-entry.ts'
+import { verifyTrail } from '../../src/verdict/verify-trail.ts'
 import { decision } from './decisions.ts'
 
 const ENTRIES = 60

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest'
-import { appendDecisions } from '../../src/trail/append-decisions.ts'
-import { gapDecision } from '../../src/trail/gap-decision.ts'
-import { readLastFile } from '../../src/trail/read-last-file.ts'
-import type { WrittenEnd } from '../../src/trail/trail-entry.ts'
-import type { TrailFile } from '../../src/trail/trail-files.ts'
-import { whyNotContinued } from '../../src/trail/why-not-continued.ts'
+import { appendDecisions, readLastFile, whyNotContinued } from '../../src/verdict/append-decisions.ts'
+import { gapDecision, type TrailFile, type WrittenEnd } from '../../src/verdict/trail-entry.ts'
 import { decision } from './decisions.ts'
 
 const FLEET = 77

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RESULT_LIMITS } from '../../src/channel/apply-results.ts'
-import type { ClusterWork } from '../../src/channel/cluster-work.ts'
-import { BailiwickError } from '../../src/errors.ts'
-import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
-import { WORK_LIMITS, WorkStore } from '../../src/pages/work-store.ts'
-import { ClusterDoor } from '../../src/web/cluster-door.ts'
-import { startServer, type WebServer } from '../../src/web/server.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { RESULT_LIMITS } from '../../src/cluster/channel/apply-results.ts'
+import type { ClusterWork } from '../../src/cluster/channel/cluster-work.ts'
+import { MemoryTtlStore } from '../../src/surface/pages/ttl-store.ts'
+import { WORK_LIMITS, WorkStore } from '../../src/surface/pages/work-store.ts'
+import { ClusterDoor } from '../../src/surface/web/cluster-door.ts'
+import { startServer, type WebServer } from '../../src/surface/web/server.ts'
 import { silentLog } from '../silent-log.ts'
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { BodyReader, MAX_BODY } from '../../src/web/read-body.ts'
+import { BodyReader, MAX_BODY } from '../../src/surface/web/answer.ts'
 import { until } from '../queue/until.ts'
 
 const chunk = Buffer.alloc(1024 * 1024)

@@ -1,4 +1,4 @@
-import type { JobName, Jobs, OpenQueue } from '../../src/queue/queue.ts'
+import type { JobName, Jobs, OpenQueue } from '../../src/receive/queue.ts'
 
 /** A queue that remembers what was stored, and whose store a test can break or hold up. */
 export class RecordingQueue implements OpenQueue {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { nothingHere } from '../../src/report/page/notice-page.ts'
-import { answerPage } from '../../src/web/answer-page.ts'
+import { nothingHere } from '../../src/report/page/home-page.ts'
+import { answerPage } from '../../src/surface/web/answer.ts'
 import { noChromium, openChromium } from './chromium.ts'
 
 describe.skipIf(noChromium() !== undefined)('a real Chromium', { timeout: 90_000 }, () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RequestPace } from '../../src/web/request-pace.ts'
+import { RequestPace } from '../../src/surface/web/cluster-door.ts'
 
 test('so many at once, then so many a second, each client by itself', () => {
   let now = 0

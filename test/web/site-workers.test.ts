@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Config } from '../../src/config.ts'
-import { openSiteWorkers } from '../../src/site-workers.ts'
+import { openSiteWorkers } from '../../src/start-site.ts'
 import { silentLog } from '../silent-log.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'bailiwick-site-'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { verifySignature } from '../../src/web/verify-signature.ts'
+import { verifySignature } from '../../src/surface/web/receive-webhook.ts'
 import { sign } from './deliver.ts'
 
 const [now, before, other] = ['n'.repeat(32), 'b'.repeat(32), 'o'.repeat(32)]

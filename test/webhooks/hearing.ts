@@ -1,5 +1,5 @@
-import type { JobName, Jobs, Queue } from '../../src/queue/queue.ts'
-import { registerWebhooks } from '../../src/webhooks/register.ts'
+import type { JobName, Jobs, Queue } from '../../src/receive/queue.ts'
+import { registerWebhooks } from '../../src/receive/register.ts'
 import { silentLog } from '../silent-log.ts'
 
 type Listener = (context: { payload: unknown }) => Promise<void>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agreedNodes } from '../../workers/in-cluster/agreed-nodes.ts'
+import { agreedNodes } from '../../workers/apply/apply-work.ts'
 
 const node = (key: string, applyDigest = 'same', parent: string | null = null) => ({
   ...{ key, applyDigest, parent, digest: 'evaluated', dependsOn: [] },

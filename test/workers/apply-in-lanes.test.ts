@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { applyInLanes } from '../../workers/apply/apply-in-lanes.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
+import { applyInLanes } from '../../workers/apply/node-turns.ts'
 
 type Ordered = Pick<ApprovedNode, 'key' | 'name' | 'parent' | 'dependsOn' | 'suspend'>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { VerdictCluster } from '../../src/rules/model/finding.ts'
-import { assertBound } from '../../workers/apply/assert-bound.ts'
+import { assertBound } from '../../workers/apply/approved-nodes.ts'
 
 const home = { name: 'home', path: 'kubernetes/home', how: 'sync' } as const
 const bind =

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { parseClusters } from '../../src/cluster/clusters-file.ts'
-import { assertFiles } from '../../workers/in-cluster/assert-files.ts'
+import { assertFiles } from '../../workers/apply/run-in-cluster.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'bailiwick-files-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ApplyResults } from '../../src/channel/apply-results.ts'
+import type { ApplyResults } from '../../src/cluster/channel/apply-results.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
-import { attributeResults } from '../../workers/apply/attribute-results.ts'
+import { attributeResults } from '../../workers/apply/offer-work.ts'
 
 const node = (key: string, user = 'system:serviceaccount:apps:team') => ({ key, user })
 const approved = {

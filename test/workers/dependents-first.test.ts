@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dependentsFirst } from '../../workers/apply/dependents-first.ts'
+import { dependentsFirst } from '../../workers/apply/prune-run.ts'
 
 const groups = (needs: Record<string, readonly string[]>) =>
   dependentsFirst(

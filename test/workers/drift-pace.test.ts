@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DriftPace } from '../../workers/apply/drift-pace.ts'
+import { DriftPace } from '../../workers/apply/drift-watch.ts'
 
 test('drift is put back at once, and at growing intervals where somebody changes it again and again', () => {
   const pace = new DriftPace(() => 0)

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
-import { packSnapshot } from '../../src/git/snapshot.ts'
-import type { Installation } from '../../workers/context/installation.ts'
-import type { ReadableRepository } from '../../workers/context/readable-repository.ts'
-import type { WorkerContext } from '../../workers/context/worker-context.ts'
-import { type Change, evaluateChange } from '../../workers/fleets/evaluate-change.ts'
-import { evaluatingFleets } from '../../workers/fleets/evaluating-fleets.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { packSnapshot } from '../../src/git/tree.ts'
+import { type Change, evaluateChange, evaluatingFleets } from '../../workers/fleets/evaluate-change.ts'
+import type { Installation, ReadableRepository, WorkerContext } from '../../workers/fleets/worker-context.ts'
 
 const URL = 'https://github.com/acme/home'
 const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository

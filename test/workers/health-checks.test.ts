@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { ClusterMemory } from '../../workers/apply/cluster-memory.ts'
 import { configMap, createTenant, get } from '../cluster/cluster-under-test.ts'

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { parseApplyResults } from '../../src/channel/apply-results.ts'
-import { applyComment } from '../../src/report/applied/apply-comment.ts'
-import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
-import { nodeState } from '../../src/report/applied/node-states.ts'
+import { parseApplyResults } from '../../src/cluster/channel/apply-results.ts'
+import { applyComment } from '../../src/report/apply-comment.ts'
 import { applyReport } from '../../src/report/apply-report.ts'
+import { type ClusterPage, nodeState } from '../../src/report/cluster-page.ts'
 import { renderClusterPage } from '../../src/report/page/render-cluster-page.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
-import { attributeResults } from '../../workers/apply/attribute-results.ts'
+import { attributeResults } from '../../workers/apply/offer-work.ts'
 
 const HERE = 'https://github.com/acme/fleet'
 const COMMIT = 'b'.repeat(40)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KeptNodes } from '../../workers/apply/kept-nodes.ts'
+import { KeptNodes } from '../../workers/apply/watched-cluster.ts'
 import { approvedNode } from '../cluster/approved-node.ts'
 
 const node = (name: string, text = 'x', combination = 'one') =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { DeliveryAttempt } from '../../src/github/client/deliveries.ts'
-import { missedDeliveries } from '../../workers/jobs/missed-deliveries.ts'
+import type { DeliveryAttempt } from '../../src/github/client/open-app-key.ts'
+import { missedDeliveries } from '../../workers/jobs/redeliver.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-01-05T12:00:00Z')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
-import { NodeRetries } from '../../workers/apply/node-retries.ts'
+import { NodeRetries } from '../../workers/apply/cluster-memory.ts'
 
 const said: AppliedNode = { key: 'a', user: 'u', outcome: 'failed', reason: 'busy', objects: [] }
 const node = (combination = 'one', settings = {}) => ({

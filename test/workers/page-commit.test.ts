@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { WorkerContext } from '../../workers/context/worker-context.ts'
-import { pageCommitOfGroup } from '../../workers/publish/page-commit.ts'
+import type { WorkerContext } from '../../workers/fleets/worker-context.ts'
+import { pageCommitOfGroup } from '../../workers/gate/keep-pages.ts'
 import { silentLog } from '../silent-log.ts'
 
 const NAME = { owner: 'acme', repo: 'dev-team' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Inventory, newInventory } from '../../src/cluster/inventory.ts'
-import { removedNodes } from '../../workers/apply/removed-nodes.ts'
+import { removedNodes } from '../../workers/apply/prune-run.ts'
 
 const inventory = (node: string, parent: string | null): Inventory => ({ ...newInventory('c', node, 'u'), parent })
 const inventories = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ReportMemory } from '../../workers/apply/report-memory.ts'
+import { ReportMemory } from '../../workers/apply/report-applied.ts'
 
 const PACE = { firstMs: 3, everyMs: 15, driftMs: 600 }
 

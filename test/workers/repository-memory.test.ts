@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RepositoryMemory } from '../../workers/context/repository-memory.ts'
+import { RepositoryMemory } from '../../workers/fleets/worker-context.ts'
 
 const fleet = { id: 1, url: 'https://github.com/acme/fleet', defaultBranch: 'main' }
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { packSnapshot } from '../../src/git/snapshot.ts'
+import { packSnapshot } from '../../src/git/tree.ts'
 import { evaluate } from '../../workers/threads/evaluate.ts'
-import type { EvaluateRequest } from '../../workers/threads/protocol.ts'
-import { requestKey } from '../../workers/threads/request-key.ts'
+import { type EvaluateRequest, requestKey } from '../../workers/threads/protocol.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, OPS_URL, opsFiles } from '../fleet/mini-fleet.ts'
 
 const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: kube-system}\n'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type RevisionOutcome, RevisionQueue } from '../../workers/apply/revision-queue.ts'
+import { type RevisionOutcome, RevisionQueue } from '../../workers/apply/status-board.ts'
 
 /** A queue whose pauses end when they are told to. */
 function open() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slowTurn } from '../../workers/gate/slow-turn.ts'
+import { slowTurn } from '../../workers/jobs/sweep-installation.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-01-05T12:00:30Z')

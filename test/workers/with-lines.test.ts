@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
-import { withLines } from '../../workers/apply/with-lines.ts'
+import { withLines } from '../../workers/apply/report-applied.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, miniFleet } from '../fleet/mini-fleet.ts'
 

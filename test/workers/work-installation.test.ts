@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type ClusterWork, parseClusterWork } from '../../src/channel/cluster-work.ts'
+import { type ClusterWork, parseClusterWork } from '../../src/cluster/channel/cluster-work.ts'
+import type { Registry } from '../../src/cluster/registry.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
-import type { Registry } from '../../src/oci/registry.ts'
-import type { ReadableRepository } from '../../workers/context/readable-repository.ts'
-import { workInstallation } from '../../workers/in-cluster/work-installation.ts'
+import { workInstallation } from '../../workers/apply/apply-work.ts'
+import type { ReadableRepository } from '../../workers/fleets/worker-context.ts'
 
 const URL = 'oci://ghcr.io/acme/app'
 const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`

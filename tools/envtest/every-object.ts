@@ -1,4 +1,4 @@
-import { itemsAt, stringAt } from '../../src/cluster/json-at.ts'
+import { itemsAt, stringAt } from '../../src/cluster/json.ts'
 import type { Json } from '../../src/kube/node.ts'
 import type { TestCluster } from './start.ts'
 

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
+import { openSnapshot, packSnapshot, type SnapshotFile, type Tree } from '../../src/git/tree.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 /** Folder of the render cases: what is rendered, and in expected.json what the real programs made of it. */

@@ -1,21 +1,24 @@
-import { type FromClones, oneAfterTheOther, ownReader } from '../../src/cli/clones.ts'
-import type { RepositoryAddress } from '../../src/cli/repository-address.ts'
-import { withSyncedAddress } from '../../src/cli/synced-address.ts'
-import { withEarlier } from '../../src/cli/with-earlier.ts'
-import { type BuiltFleet, buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
-import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
-import { retainOf } from '../../src/fleet/model/retain.ts'
-import { readCommit } from '../../src/git/read-commit.ts'
+import { type FleetInput, retainOf } from '../../src/fleet/model/input.ts'
+import { readCommit } from '../../src/git/commits.ts'
 import { askGit } from '../../src/git/run-git.ts'
-import { openSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
-import { type Edits, editedTree } from '../../src/offboard/edited-tree.ts'
+import { openSnapshot, type Tree } from '../../src/git/tree.ts'
+import { normaliseUrl } from '../../src/kube/source-address.ts'
 import { baselineOf } from '../../src/rules/model/baseline.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { withEarlier } from '../../src/surface/cli/evaluate-copy.ts'
+import { type RepositoryAddress, withSyncedAddress } from '../../src/surface/cli/working-copy.ts'
+import {
+  type BuiltFleet,
+  buildCompleteFleet,
+  directoryReader,
+  type FromClones,
+  oneAfterTheOther,
+  ownReader,
+} from '../../src/surface/cli/working-sources.ts'
+import { type Edits, editedTree } from '../../src/tenants/offboard/edited-tree.ts'
+import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import type { Evaluated } from './fleet-table.ts'
 
 /** The present state of a repository, to be changed. */

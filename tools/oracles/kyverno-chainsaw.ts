@@ -1,5 +1,5 @@
-import { BailiwickError } from '../../src/errors.ts'
-import { diskTree } from '../../src/git/disk-tree.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { diskTree } from '../../src/git/folder-tree.ts'
 import { playChainsaw } from './kyverno-chainsaw/play-chainsaw.ts'
 import { readChainsaw, UnreadableError } from './kyverno-chainsaw/read-chainsaw.ts'
 

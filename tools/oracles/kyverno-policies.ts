@@ -1,5 +1,5 @@
-import { BailiwickError } from '../../src/errors.ts'
-import { diskTree } from '../../src/git/disk-tree.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { diskTree } from '../../src/git/folder-tree.ts'
 import { at, stringAt } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { findTests, loadTest } from './kyverno-tests/load-test.ts'

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 
-/** As src/schema/unpack.ts reads it. */
+/** As src/schema/types-table.ts reads it. */
 export function pack(data: unknown): string {
   const text = JSON.stringify(data)
   return brotliCompressSync(text, {

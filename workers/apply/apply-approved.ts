@@ -1,27 +1,44 @@
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import type { ClusterClient } from '../../src/cluster/client.ts'
-import { parseExact } from '../../src/cluster/exact-json.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
-import { entryOf, idOfEntry } from '../../src/cluster/inventory-entry.ts'
-import { nodeFailure } from '../../src/cluster/node-failure.ts'
-import { readyByExpression } from '../../src/cluster/ready-by-expression.ts'
-import { isRequested, isSuspendedByHand, isTrue, recordedEntries } from '../../src/cluster/status/live-kustomization.ts'
-import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
+import { type ClusterClient, readLive } from '../../src/cluster/client.ts'
+import { failureScope, nodeFailure } from '../../src/cluster/cluster-error.ts'
+import { readyByExpression } from '../../src/cluster/health.ts'
+import {
+  claim,
+  entryOf,
+  type Inventory,
+  type InventoryEntry,
+  idOfEntry,
+  readInventories,
+  unionEntries,
+} from '../../src/cluster/inventory.ts'
+import { idOf, parseExact, stringAt } from '../../src/cluster/json.ts'
+import { carriesLabelsOf } from '../../src/cluster/ownership.ts'
+import {
+  isRequested,
+  isSuspendedByHand,
+  isTrue,
+  recordedEntries,
+} from '../../src/cluster/status/kustomization-status.ts'
+import { KUSTOMIZE_GROUP } from '../../src/kube/flux-kinds.ts'
 import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
-import { adoptInventory } from './adopt-inventory.ts'
-import { applyInLanes } from './apply-in-lanes.ts'
-import { applyNode, type NodeResult } from './apply-node.ts'
-import { inventoryAt, leftElsewhere, targetOfNode, targetToApply } from './apply-target.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
+import {
+  type ApplyTarget,
+  applyNode,
+  inventoryAt,
+  isSettled,
+  leftElsewhere,
+  type NodeResult,
+  newNodeInventory,
+  targetOfNode,
+  targetToApply,
+} from './apply-node.ts'
 import type { Approved } from './approved-nodes.ts'
-import { ClusterMemory } from './cluster-memory.ts'
+import { ClusterMemory, type Run } from './cluster-memory.ts'
 import type { HealthWatch } from './health-watch.ts'
-import { isSettled } from './is-settled.ts'
-import { END, LEFT_BEHIND, type Observe } from './node-turns.ts'
+import { applyInLanes, END, LEFT_BEHIND, type Observe } from './node-turns.ts'
 import { pruneAll } from './prune-run.ts'
-import { releaseKustomizations } from './release-kustomizations.ts'
-import type { Run } from './run.ts'
-import { changesOf, showFailure, showHeld, showResult, showSuspended } from './show-node.ts'
+import { changesOf, releaseKustomizations, showFailure, showHeld, showResult, showSuspended } from './show-node.ts'
 import { openStatusBoard } from './status-board.ts'
 
 /**
@@ -306,4 +323,50 @@ function inOrder(approved: Approved, applied: ReadonlyMap<string, AppliedNode>):
   const evaluated = new Set(approved.nodes.map(({ key }) => key))
   const gone = [...applied.keys()].filter(key => !evaluated.has(key))
   return [...evaluated, ...gone].flatMap(key => applied.get(key) ?? [])
+}
+
+type Adopting = Pick<EvaluatedNode, 'cluster' | 'key' | 'namespace' | 'name' | 'parent' | 'user' | 'prune'>
+
+/**
+ * Takes over what kustomize-controller recorded of a node: entries of its `status.inventory` that our inventory lacks and
+ * whose live object, read as the account, carries the owner labels of exactly this Kustomization. What nobody knows of is
+ * never pruned. `planned`: ids that are applied anyway. Stored before it is returned; as it was where there is nothing.
+ */
+async function adoptInventory(
+  client: ClusterClient,
+  node: Adopting,
+  known: Inventory | undefined,
+  recorded: readonly InventoryEntry[],
+  planned: () => ReadonlySet<string>,
+  target: ApplyTarget = { client },
+): Promise<Inventory | undefined> {
+  const ids = new Set(known?.entries.map(({ id }) => id))
+  const unknown = recorded.filter(({ id }) => !ids.has(id))
+  if (unknown.length === 0) return known
+  const applied = planned()
+  const adopted: InventoryEntry[] = []
+  for (const entry of unknown) {
+    if (applied.has(entry.id)) continue
+    const uid = await ownedUid(target.client, node, entry)
+    if (uid !== undefined) adopted.push({ id: entry.id, v: entry.v, uid })
+  }
+  if (adopted.length === 0) return known
+  const before = known ?? newNodeInventory(client, node, target)
+  const { parent, user, prune } = node
+  return claim(client, before, { parent, user, prune, entries: unionEntries(before.entries, adopted), settled: false })
+}
+
+/** The uid of the live object where it is this node's. What its account may not read, it could not prune either. */
+async function ownedUid(client: ClusterClient, node: Adopting, entry: InventoryEntry): Promise<string | undefined> {
+  try {
+    const id = idOfEntry(entry)
+    const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
+    const found = await readLive(client, { user: node.user }, id, { find })
+    return found?.live !== undefined && carriesLabelsOf(found.live, node)
+      ? stringAt(found.live, 'metadata', 'uid')
+      : undefined
+  } catch (error) {
+    if (failureScope(error) === 'object') return undefined
+    throw error
+  }
 }

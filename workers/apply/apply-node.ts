@@ -1,18 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import { assertVerified } from '../../src/cluster/assert-verified.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import { claim, type Inventory } from '../../src/cluster/inventory.ts'
-import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
-import { refuseOwnTarget } from '../../src/cluster/refuse-own-target.ts'
-import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
-import type { AppliedObject } from '../../src/report/apply-report.ts'
-import { type ApplyTarget, inventoryAt, newNodeInventory } from './apply-target.ts'
-import { isSettled } from './is-settled.ts'
+import {
+  claim,
+  entryOf,
+  type Inventory,
+  type InventoryEntry,
+  type InventoryTarget,
+  newInventory,
+  unionEntries,
+} from '../../src/cluster/inventory.ts'
+import { idOf, parseExact, stringAt } from '../../src/cluster/json.ts'
+import { assertVerified, refuseOwnTarget } from '../../src/cluster/refused-targets.ts'
+import type { NamedKubeConfig } from '../../src/cluster/remote/own-kubeconfigs.ts'
+import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
+import { HELM_GROUP, KUSTOMIZE_GROUP } from '../../src/kube/flux-kinds.ts'
+import type { Json } from '../../src/kube/node.ts'
+import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
 import type { Moves } from './moves.ts'
-import { openObjects } from './open-objects.ts'
 
 export interface NodeResult {
   readonly key: string
@@ -103,3 +110,166 @@ function described({ id, action, message, fields }: Result): AppliedObject {
   const named = fields === undefined ? {} : { fields: fields.map(field => ({ field })) }
   return { object: id, action: outcome, ...(message === undefined ? {} : { message }), ...named }
 }
+
+/** The cluster that a node is applied to. */
+export interface ApplyTarget {
+  /** Of requests as a user; those of the worker itself stay on the cluster of the inventories. */
+  readonly client: ClusterClient
+  /** What the inventory holds of it; absent: that cluster itself. */
+  readonly record?: InventoryTarget
+}
+
+/** The target of a node: the one that its current kubeConfig names, if it has one. For `mayMake` and errors see RemoteClients. */
+export async function targetOfNode(
+  home: ClusterClient,
+  remotes: RemoteClients | undefined,
+  {
+    namespace,
+    user,
+    cluster,
+    settings: { kubeConfig },
+  }: Pick<ApprovedNode, 'namespace' | 'user' | 'cluster' | 'settings'>,
+  mayMake = false,
+): Promise<ApplyTarget> {
+  if (kubeConfig === undefined) return { client: home }
+  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig }, mayMake)
+  return { client, record: { ...kubeConfig, cluster, server } }
+}
+
+/** The target of an approved node. First creates the kubeconfigs that the node and its HelmReleases use. */
+export async function targetToApply(
+  home: ClusterClient,
+  remotes: RemoteClients | undefined,
+  node: ApprovedNode,
+): Promise<ApplyTarget> {
+  if (remotes?.own.isOn && node.impersonated) {
+    for (const named of helmKubeConfigs(node)) await remotes.own.keep(named)
+  }
+  return await targetOfNode(home, remotes, node, true)
+}
+
+/**
+ * Where the objects of an inventory are. Throws `not-permitted` where its kubeConfig leads to another API server now:
+ * nothing of it is there.
+ */
+export async function targetOfInventory(
+  home: ClusterClient,
+  remotes: RemoteClients | undefined,
+  { node, user, target }: Pick<Inventory, 'node' | 'user' | 'target'>,
+): Promise<ApplyTarget> {
+  if (target === undefined) return { client: home }
+  const [, namespace = ''] = node.split('/')
+  const { cluster, server: before, ...kubeConfig } = target
+  // the account was approved together with the node
+  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig }, true)
+  if (server === before || cluster === home.name) return { client, record: target }
+  const what = `${target.kind} ${namespace}/${target.name} names the API server ${server} now, and its objects are on ${before}`
+  throw new BailiwickError('not-permitted', what, { fix: 'Write the former kubeconfig until its objects are deleted.' })
+}
+
+/**
+ * What is known of a node where it is applied now. As with Flux, objects on another cluster stay there: with another
+ * kubeConfig nobody has credentials for them.
+ */
+export function inventoryAt(
+  home: ClusterClient,
+  known: Inventory | undefined,
+  now: ApplyTarget,
+): Inventory | undefined {
+  if (known === undefined || isDeepStrictEqual(known.target, now.record)) return known
+  const { target, ...rest } = known
+  const entries = isSameCluster(home, target, now.record) ? known.entries : []
+  return { ...rest, entries, settled: false, ...(now.record === undefined ? {} : { target: now.record }) }
+}
+
+/** Says what stays on another cluster, see inventoryAt. */
+export function leftElsewhere(
+  home: ClusterClient,
+  known: Inventory | undefined,
+  { record }: ApplyTarget,
+): Pick<AppliedNode, 'note'> {
+  if (known === undefined || known.entries.length === 0 || isSameCluster(home, known.target, record)) return {}
+  const where = known.target?.server ?? `cluster ${home.name} itself`
+  return { note: `its kubeConfig led elsewhere before: ${known.entries.length} objects stay on ${where}` }
+}
+
+/** Of a node that has none yet. */
+export function newNodeInventory(
+  home: ClusterClient,
+  { key, user }: Pick<ApprovedNode, 'key' | 'user'>,
+  { record }: ApplyTarget,
+): Inventory {
+  return { ...newInventory(home.name, key, user), ...(record === undefined ? {} : { target: record }) }
+}
+
+/** The cluster itself may be reached by several addresses. */
+function isSameCluster(
+  home: ClusterClient,
+  before: InventoryTarget | undefined,
+  now: InventoryTarget | undefined,
+): boolean {
+  const [from, to] = [before?.cluster ?? home.name, now?.cluster ?? home.name]
+  return from === to && (to === home.name || before?.server === now?.server)
+}
+
+function listed(remotes: RemoteClients | undefined): RemoteClients {
+  if (remotes !== undefined) return remotes
+  throw new BailiwickError('not-permitted', 'clusters.yaml lists no API server for kubeConfigs of this cluster', {
+    fix: 'List it under `kubeConfigs` of this cluster in clusters.yaml.',
+  })
+}
+
+/**
+ * The node was applied with exactly this content, account and settings, and nothing of it is left to prune. Whether somebody
+ * changed it since then is another question.
+ */
+export function isSettled(node: ApprovedNode, inventory: Inventory | undefined): inventory is Inventory {
+  if (inventory?.settled !== true || inventory.digest !== node.applyDigest) return false
+  const target = node.settings.kubeConfig === undefined ? undefined : node.cluster
+  return inventory.parent === node.parent && inventory.target?.cluster === target
+}
+
+/** What is applied of a node. */
+interface OpenedObjects {
+  readonly objects: readonly Json[]
+  /** Those of them that hold what was decrypted, or other values of the cluster: no message may quote it. */
+  readonly confidential: ReadonlySet<Json>
+}
+
+/**
+ * The objects of a node as they are applied: exactly those that were evaluated, in clear. Throws `cluster-invalid` for a node
+ * of which something is still encrypted.
+ */
+export function openObjects({ objects: texts, confidential = [], decryption, unopened }: ApprovedNode): OpenedObjects {
+  const seals = decryption?.seals.length ?? 0
+  if (unopened !== undefined || seals > 0) {
+    throw new BailiwickError('cluster-invalid', unopened ?? 'its encrypted objects were not decrypted and evaluated')
+  }
+  const objects = texts.map(parseExact)
+  return { objects, confidential: new Set(confidential.map(place => objects[place]!)) }
+}
+
+type Node = Pick<ApprovedNode, 'namespace' | 'user' | 'settings' | 'objects'>
+
+/** The kubeconfigs that an approved node and its HelmReleases name, with the accounts that use them. */
+export function namedKubeConfigs(node: Node): NamedKubeConfig[] {
+  const { namespace, user, settings } = node
+  const own = settings.kubeConfig === undefined ? [] : [{ namespace, user, kubeConfig: settings.kubeConfig }]
+  return [...own, ...helmKubeConfigs(node)]
+}
+
+/** The kubeconfigs of its HelmReleases, which helm-controller reads itself. */
+function helmKubeConfigs({ user, objects }: Node): NamedKubeConfig[] {
+  return objects
+    .filter(text => text.includes('"kubeConfig"'))
+    .map(parseExact)
+    .filter(isHelmRelease)
+    .map(object => {
+      const ref = (field: string) => stringAt(object, 'spec', 'kubeConfig', 'secretRef', field)
+      const kubeConfig = { kind: 'Secret', name: ref('name'), key: ref('key') } as const
+      return { namespace: stringAt(object, 'metadata', 'namespace'), user, kubeConfig }
+    })
+}
+
+const isHelmRelease = (object: Json): boolean =>
+  stringAt(object, 'kind') === 'HelmRelease' && stringAt(object, 'apiVersion').startsWith(`${HELM_GROUP}/`)

@@ -1,17 +1,17 @@
-import type { Heads } from '../../src/approval/approval-state.ts'
-import { type ApprovedNode, approve, type Held } from '../../src/approval/approve.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { type Inventory, type InventoryEntry, idOfEntry } from '../../src/cluster/inventory.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
-import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
-import type { SourceInstallation } from '../context/installation.ts'
-import type { FleetPlace } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { type EvaluatedRevisionSet, evaluateRevisionSet } from '../fleets/evaluate-combination.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import type { EvaluatedNode, Evaluation, Verdict } from '../../src/rules/model/finding.ts'
+import { type ApprovedNode, approve, type Heads, type Held } from '../../src/verdict/approve.ts'
+import { massPrunes, type PruneLimits } from '../../src/verdict/mass-prune.ts'
+import { type EvaluatedRevisionSet, evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
+import type { FleetPlace, SourceInstallation, WorkerContext } from '../fleets/worker-context.ts'
 import type { EvaluateRequest } from '../threads/protocol.ts'
-import { assertBound } from './assert-bound.ts'
-import type { PrunePolicy } from './held-prunes.ts'
+import type { NodeResult } from './apply-node.ts'
+import type { Moves } from './moves.ts'
 
 export interface Approved {
   /** Of this cluster only. */
@@ -89,4 +89,123 @@ async function present(reader: SourceReader, source: WantedSource & { readonly c
   // what was opaque stays unseen until the next evaluation; what was seen must be there still
   const commit = source.commit === undefined ? '' : ((await reader.headOf(source)) ?? 'gone')
   return { url: source.url, ref: source.ref, commit }
+}
+
+type Bound = Pick<ClusterBinding, 'name' | 'path'>
+
+/** What is applied comes from the folder that the operator bound: no cluster of its name from elsewhere, and no assumed one. */
+export function assertBound({ name, path }: Bound, { clusters }: Pick<Verdict, 'clusters'>): void {
+  const cluster = clusters.find(one => one.name === name)
+  if (!cluster) {
+    assertNotRenamed({ name, path }, clusters)
+    return
+  }
+  if (cluster.path === path && cluster.how !== 'assumed') return
+  const message = `cluster ${name} starts from ${cluster.path || './'} (${cluster.how}), and clusters.yaml binds ${path || './'}: nothing is applied`
+  throw new BailiwickError('not-permitted', message, { fix: 'Bind the folder that the cluster starts from.' })
+}
+
+/** A cluster that is called otherwise in the fleet has not gone: nothing of it may be pruned. */
+function assertNotRenamed({ name, path }: Bound, clusters: Verdict['clusters']): void {
+  const there = clusters.find(one => one.path === path)
+  if (!there) return
+  const message = `clusters.yaml binds ${path || './'} as ${name}, and the cluster that starts there is ${there.name}: nothing is applied`
+  throw new BailiwickError('not-permitted', message, { fix: `Name it ${there.name} in clusters.yaml.` })
+}
+
+/** A commit of a repository. */
+export interface CommitOf {
+  readonly url: string
+  readonly commit: string
+}
+
+/** A commit that something was applied from, and its nodes. */
+interface Group extends CommitOf {
+  readonly nodes: AppliedNode[]
+}
+
+/** What was applied, by the commit that it came from. */
+export function groupByCommit(fleet: CommitOf, approved: Approved, applied: readonly AppliedNode[]): Group[] {
+  const groups = new Map<string, Group>()
+  for (const node of applied) {
+    const at = commitOf(fleet, approved, node.key)
+    const key = `${at.url} ${at.commit}`
+    const group = groups.get(key) ?? { ...at, nodes: [] }
+    group.nodes.push(node)
+    groups.set(key, group)
+  }
+  return [...groups.values()]
+}
+
+/** The commit that a node is reported on. A node that is gone, or whose content is not visible, is reported to the fleet. */
+export function commitOf(fleet: CommitOf, approved: Approved, key: string): CommitOf {
+  const source = gatedSource(approved, key)
+  return source?.commit ? { url: source.url, commit: source.commit } : fleet
+}
+
+/** What a node reads; of one that only a tenant's declaration leads to, what that declaration stands in. */
+function gatedSource({ nodes }: Approved, key: string): EvaluatedNode['source'] | undefined {
+  let node = nodes.find(one => one.key === key)
+  while (node?.source.lent) {
+    const { parent } = node
+    node = nodes.find(one => one.key === parent)
+  }
+  return node?.source
+}
+
+/** What an operator and fleet admins say about deleting much at once. */
+interface PrunePolicy {
+  readonly limits: PruneLimits
+  /** Digests and prints of what is approved; asked only where something would wait. `nodes`: keys of what waits. */
+  approvals(nodes: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+interface Prunes {
+  /** Of nodes that are gone. */
+  readonly gone: readonly Inventory[]
+  /** Of nodes that remain. */
+  readonly results: Iterable<NodeResult>
+  /** Keys of the nodes that remain. */
+  readonly present: ReadonlySet<string>
+  readonly moves: Moves
+}
+
+/** Why a node's prune waits for an approval, by its key. */
+export async function heldPrunes(
+  { gone, results, present, moves }: Prunes,
+  policy: PrunePolicy | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const done = [...results].filter(({ complete }) => complete)
+  // what another node has taken over is not deleted: it no longer carries the labels of this one
+  const taken = new Set(done.flatMap(({ inventory, stale }) => ownedBy(inventory, stale)))
+  const going = (from: Inventory, entries: readonly InventoryEntry[]) =>
+    entries
+      .filter(entry => !taken.has(entry.id) && moves.takerOf(from, entry) === undefined)
+      .map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
+  const prunes = [
+    ...gone.flatMap(inventory => {
+      const { node, entries, prune } = inventory
+      const objects = going(inventory, entries)
+      // all that it had goes on elsewhere
+      if (entries.length > 0 && objects.length === 0) return []
+      return [{ node, objects: prune ? objects : [], had: entries.length, gone: true }]
+    }),
+    ...done.flatMap(({ key, inventory, stale }) => {
+      const had = inventory.entries.length
+      return inventory.prune ? [{ node: key, objects: going(inventory, stale), had, gone: false }] : []
+    }),
+  ]
+  const held = massPrunes(prunes, present, policy?.limits)
+  if (held.size === 0 || policy === undefined) return reasons(held)
+  return reasons(massPrunes(prunes, present, policy.limits, await policy.approvals([...held.keys()])))
+}
+
+/** What a node has, without what it would have deleted. An entry with a uid carries its labels. */
+function ownedBy({ entries }: Inventory, stale: readonly InventoryEntry[]): string[] {
+  const going = new Set(stale.map(({ id }) => id))
+  return entries.flatMap(({ id, uid }) => (uid === undefined || going.has(id) ? [] : [id]))
+}
+
+function reasons(held: ReturnType<typeof massPrunes>): ReadonlyMap<string, string> {
+  return new Map([...held].map(([node, { reason }]) => [node, reason]))
 }

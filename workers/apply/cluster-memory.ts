@@ -1,14 +1,15 @@
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { Inventory } from '../../src/cluster/inventory.ts'
 import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
-import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
-import { DriftLog } from './drift-log.ts'
-import { HealthWatch } from './health-watch.ts'
+import { EventCorrelator } from '../../src/cluster/status/events.ts'
+import { display } from '../../src/kube/object.ts'
+import type { AppliedNode, AppliedObject, DriftNote } from '../../src/report/apply-report.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
+import type { NodeResult } from './apply-node.ts'
+import { HealthWatch, type NodeHealth } from './health-watch.ts'
 import { Moves } from './moves.ts'
-import { NodeRetries } from './node-retries.ts'
 import { NodeTurns } from './node-turns.ts'
-import type { RevisionQueue } from './revision-queue.ts'
-import type { BoardMemory } from './status-board.ts'
+import type { BoardMemory, RevisionQueue, StatusBoard } from './status-board.ts'
 
 interface ClusterMemoryOptions {
   readonly lanes?: number
@@ -106,5 +107,124 @@ export class ClusterMemory {
     await this.turns.close()
     await this.board.revisions?.close()
     this.remotes?.close()
+  }
+}
+
+/** One run over a cluster, and what is known of it so far. */
+export interface Run {
+  readonly client: ClusterClient
+  readonly memory: ClusterMemory
+  readonly signal: AbortSignal
+  /** In the order in which their turns ended: parents before children. */
+  readonly results: Map<string, NodeResult>
+  readonly applied: Map<string, AppliedNode>
+  readonly board: StatusBoard
+  /** Milliseconds that each turn took. */
+  readonly took: Map<string, number>
+  readonly health: Map<string, NodeHealth>
+}
+
+const FIRST_MS = 5_000
+const LONGEST_MS = 300_000
+
+interface Failure {
+  /** What was tried: something else is tried at once. */
+  readonly combination: string
+  readonly attempts: number
+  readonly at: number
+  readonly applied: AppliedNode
+}
+
+/** The nodes that failed last: each rests for itself, twice as long after each failure, and nobody waits for it. */
+export class NodeRetries {
+  readonly #failures = new Map<string, Failure>()
+  readonly #now: () => number
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  /** What was said of a node that rests; undefined: it may be tried now. */
+  resting({ key, combination }: Pick<ApprovedNode, 'key' | 'combination'>): AppliedNode | undefined {
+    const failure = this.#failures.get(key)
+    return failure?.combination === combination && failure.at > this.#now() ? failure.applied : undefined
+  }
+
+  /** It failed: it is tried again after its own retryInterval, else after a pause that grows with each failure of the same. */
+  failed(node: Pick<ApprovedNode, 'key' | 'combination' | 'settings'>, applied: AppliedNode): void {
+    const { key, combination } = node
+    const before = this.#failures.get(key)
+    const attempts = before?.combination === combination ? before.attempts + 1 : 1
+    const { retryIntervalMs, intervalMs } = node.settings
+    const growing = Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_MS)
+    // who writes no retryInterval has that of `interval`
+    const pause = retryIntervalMs === intervalMs ? growing : Math.max(retryIntervalMs, FIRST_MS)
+    this.#failures.set(key, { combination, attempts, at: this.#now() + pause, applied })
+  }
+
+  /** It failed last. */
+  has(key: string): boolean {
+    return this.#failures.has(key)
+  }
+
+  /** It was applied, or is no longer to be applied. */
+  forget(key: string): void {
+    this.#failures.delete(key)
+  }
+
+  /** Forgets nodes that are not among these. */
+  keep(keys: ReadonlySet<string>): void {
+    for (const key of this.#failures.keys()) if (!keys.has(key)) this.#failures.delete(key)
+  }
+
+  /** When the node is tried again, in ms since 1970; undefined for one that did not fail. */
+  nextAt(key: string): number | undefined {
+    return this.#failures.get(key)?.at
+  }
+
+  /** How long until somebody may be tried again; undefined: nobody failed. */
+  nextInMs(): number | undefined {
+    const times = [...this.#failures.values()].map(({ at }) => at)
+    return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.#now())
+  }
+}
+
+/** How many are kept of a cluster: the oldest go first. */
+const MAX_NOTES = 200
+
+/** What was changed on a cluster by others and put back, the same of the same object counted. */
+export class DriftLog {
+  readonly #notes = new Map<string, DriftNote>()
+  readonly #now: () => number
+  #listener: () => void = () => {}
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  /** Called after each note. */
+  onNote(listener: () => void): void {
+    this.#listener = listener
+  }
+
+  /** `corrected`: what an apply of a node changed that had been applied completely before. */
+  note(node: string, corrected: readonly AppliedObject[]): void {
+    const last = new Date(this.#now()).toISOString()
+    for (const { object, action, drift = { fields: [], managers: [] } } of corrected) {
+      const change = action === 'created' ? ('deleted' as const) : ('changed' as const)
+      const key = JSON.stringify([node, display(object), change, drift])
+      const before = this.#notes.get(key)
+      this.#notes.delete(key)
+      const times = { count: (before?.count ?? 0) + 1, first: before?.first ?? last, last }
+      this.#notes.set(key, { node, object, change, ...drift, ...times })
+      const [oldest] = this.#notes.keys()
+      if (this.#notes.size > MAX_NOTES && oldest !== undefined) this.#notes.delete(oldest)
+    }
+    if (corrected.length > 0) this.#listener()
+  }
+
+  /** The latest first. */
+  get notes(): readonly DriftNote[] {
+    return [...this.#notes.values()].reverse()
   }
 }

@@ -1,11 +1,9 @@
-import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { parseExact } from '../../src/cluster/exact-json.ts'
-import { healthTargets } from '../../src/cluster/health/health-targets.ts'
-import { type Health, waitHealthy } from '../../src/cluster/health/wait-healthy.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import { skipReason } from '../../src/cluster/skip-reason.ts'
+import { type Health, healthTargets, waitHealthy } from '../../src/cluster/health.ts'
+import { idOf, parseExact } from '../../src/cluster/json.ts'
+import { skipReason } from '../../src/cluster/ownership.ts'
 import type { ObjectId } from '../../src/kube/object.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
 
 /** How long a run waits for what is ready soon; what takes longer goes on beside it. */
 const PATIENCE_MS = 2_000

@@ -1,10 +1,9 @@
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import type { Inventory } from '../../src/cluster/inventory.ts'
-import { entryOf, type InventoryEntry } from '../../src/cluster/inventory-entry.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { entryOf, type Inventory, type InventoryEntry } from '../../src/cluster/inventory.ts'
+import { idOf } from '../../src/cluster/json.ts'
 import type { Owner } from '../../src/cluster/ownership.ts'
-import { BailiwickError } from '../../src/errors.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
 
 interface Approving {
   readonly nodes: readonly EvaluatedNode[]

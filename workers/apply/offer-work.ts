@@ -1,8 +1,13 @@
-import type { ApplyResults } from '../../src/channel/apply-results.ts'
-import type { InstallationRecord } from '../fleets/recorded-installation.ts'
-import type { Offered } from './offered.ts'
-import { publishReported } from './publish-reported.ts'
-import { workOf } from './work-of.ts'
+import type { ApplyResults } from '../../src/cluster/channel/apply-results.ts'
+import type { ClusterWork, WorkRepository } from '../../src/cluster/channel/cluster-work.ts'
+import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import type { PublishResults } from '../../src/receive/queue.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import type { InstallationRecord } from '../fleets/github-installation.ts'
+import type { ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Approved, ApprovedWithValues, CommitOf } from './approved-nodes.ts'
+import { type Reporter, reportApplied, reportProgress } from './report-applied.ts'
 
 /**
  * For a cluster that has a worker of its own: stores what is approved for it, and publishes what it reported about exactly
@@ -25,6 +30,146 @@ export async function offerWork(offer: Offered, record: InstallationRecord): Pro
 }
 
 /** Nodes that the worker does not apply, for whatever reason. */
-export function waitingNodes({ applied }: Pick<ApplyResults, 'applied'>): string[] {
+function waitingNodes({ applied }: Pick<ApplyResults, 'applied'>): string[] {
   return applied.filter(({ outcome }) => outcome === 'held').map(({ key }) => key)
+}
+
+/** What the worker of a cluster may apply, and who says what came of it. */
+export interface Offered {
+  readonly reporter: Reporter
+  readonly binding: ClusterBinding
+  readonly approved: ApprovedWithValues
+  readonly fleet: CommitOf
+}
+
+interface WorkInput {
+  readonly binding: Pick<ClusterBinding, 'name' | 'fleet' | 'branch'>
+  readonly approved: Approved
+  readonly record: InstallationRecord
+  /** All that the installation has. */
+  readonly repositories: readonly ReadableRepository[]
+  readonly prunes: ClusterWork['prunes']
+}
+
+/**
+ * What the worker of one cluster is told: the approved revision set, and of repositories only those whose content its own
+ * nodes hold, beside the fleet's. What other clusters read is not named.
+ */
+function workOf({ binding, approved, record, repositories, prunes }: WorkInput): ClusterWork {
+  const { name: cluster, fleet: url, branch } = binding
+  const { nodes, apply, held, fleetCommit, evaluation } = approved
+  const parts = nodes.flatMap(({ source, charts = [] }) => [source, ...(source.includes ?? []), ...charts])
+  const urls = new Set([url, ...parts.filter(({ commit }) => commit !== '').map(part => part.url)])
+  const own = repositories.filter(one => [...urls].some(address => leadsTo(address, one, record)))
+  const ids = new Set(own.map(({ id }) => id))
+  const ofOwn = (one: { readonly repository: number }) => ids.has(one.repository)
+  return {
+    cluster,
+    engine: ENGINE_VERSION,
+    fleet: { url, branch, commit: fleetCommit },
+    revisionSet: evaluation.verdict.combination,
+    repositories: own.map(described),
+    heads: [...record.heads.values()]
+      .filter(ofOwn)
+      .map(head => ({ url: head.url, ref: head.ref, commit: head.commit })),
+    artifacts: [...record.artifacts.values()].filter(one => urls.has(one.url)),
+    parents: [...record.parents.values()].filter(ofOwn),
+    adopted: [...record.adopted.values()].filter(ofOwn),
+    names: [...record.names.values()].filter(({ id }) => ids.has(id)),
+    nodes: nodes.map(({ key }) => key),
+    apply: apply.map(({ key, applyDigest }) => ({ key, digest: applyDigest })),
+    held: held.map(({ node, reason }) => ({ key: node, reason })),
+    waiting: held.flatMap(({ node, by }) => (by === undefined ? [] : [{ key: node, digest: digestOf(nodes, node) }])),
+    prunes,
+  }
+}
+
+const digestOf = (nodes: Approved['nodes'], key: string): string => nodes.find(one => one.key === key)?.digest ?? ''
+
+/** By its address now, or by one that it had and GitHub leads on from. */
+function leadsTo(address: string, { id, url }: ReadableRepository, { names }: InstallationRecord): boolean {
+  if (address.toLowerCase() === url.toLowerCase()) return true
+  const [, owner = '', repo = ''] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(address) ?? []
+  return names.get(`${owner}/${repo}`.toLowerCase())?.id === id
+}
+
+function described(one: ReadableRepository): WorkRepository {
+  const { id, owner, name, url, defaultBranch, archived, createdAt, pushedAt, visibility } = one
+  return { id, owner, name, url, defaultBranch, archived, createdAt, pushedAt: pushedAt ?? '', visibility }
+}
+
+/** A worker that says again and again that something waits has the fleet evaluated no more often than this. */
+const APPROVALS_EVERY_MS = 5_000
+
+/**
+ * Publishes what the worker in a cluster reported last. What this process offered it is not evaluated again; where another
+ * process did, a run of `reconcile` publishes it. Where a node waits for an approval, `reconcile` looks for one.
+ */
+export async function publishResults(
+  { work, queue }: Pick<WorkerContext, 'work' | 'queue'>,
+  offers: ReadonlyMap<string, Offered>,
+  { cluster }: PublishResults,
+): Promise<void> {
+  const results = await work.reported(cluster)
+  if (!results) return
+  const offer = offers.get(cluster)
+  if (offer?.approved.evaluation.verdict.combination !== results.revisionSet) return queue.add('reconcile', { cluster })
+  await publishReported(offer, results)
+  const approved = new Set(offer.approved.apply.map(({ key }) => key))
+  const isWaiting = !results.isRunning && waitingNodes(results).some(key => approved.has(key))
+  if (isWaiting) await queue.add('reconcile', { cluster }, { delayMs: APPROVALS_EVERY_MS })
+}
+
+/** Publishes what the worker in a cluster reported, as far as it can be its to say, like the results of a worker of the site. */
+async function publishReported({ reporter, binding, approved, fleet }: Offered, results: ApplyResults): Promise<void> {
+  const { name: cluster } = binding
+  const own = new Set(approved.nodes.map(({ key }) => key))
+  const retries = new Map(results.retries.map(({ key, at }) => [key, Date.parse(at)]))
+  const report = {
+    cluster,
+    fleet,
+    approved,
+    applied: attributeResults(cluster, approved, results),
+    retryAt: (key: string) => (own.has(key) ? retries.get(key) : undefined),
+    drift: binding.reportDrift === false ? [] : results.drift.filter(({ node }) => own.has(node)),
+  }
+  if (results.isRunning) return reportProgress(reporter, report)
+  const { failure } = results
+  await reportApplied(reporter, { ...report, ...(failure === undefined ? {} : { problem: failure }) })
+}
+
+/** Kustomizations that git no longer has, of one report: what else goes is named once. */
+const MAX_GONE = 1_000
+
+/**
+ * What a cluster's worker says, as far as it can be its to say: of nodes that were approved what became of them, of others
+ * only that they are gone, and never that what is held was applied. A node that it leaves out has failed, once the run is over.
+ */
+export function attributeResults(
+  cluster: string,
+  { nodes, apply, held }: Pick<Approved, 'nodes' | 'apply' | 'held'>,
+  { applied: reported, isRunning }: Pick<ApplyResults, 'applied' | 'isRunning'>,
+): AppliedNode[] {
+  const byKey = new Map(reported.map(one => [one.key, one]))
+  const known = new Set(nodes.map(({ key }) => key))
+  const users = new Map(nodes.map(({ key, user }) => [key, user]))
+  const ofApproved = apply.flatMap(({ key, user }): AppliedNode[] => {
+    const one = byKey.get(key)
+    if (one) return [{ ...one, user }]
+    if (isRunning) return []
+    return [{ key, user, outcome: 'failed', reason: 'the worker of the cluster did not report it', objects: [] }]
+  })
+  const ofHeld = held.map(({ node: key, reason, by }): AppliedNode => {
+    // what waits for values of the cluster is for its worker to open
+    const one = by === undefined ? undefined : byKey.get(key)
+    if (one) return { ...one, user: users.get(key) ?? '' }
+    return { key, user: users.get(key) ?? '', outcome: 'held', reason, objects: [] }
+  })
+  const gone = reported.filter(({ key }) => !known.has(key) && key.startsWith(`${cluster}/`))
+  const left = gone.length - MAX_GONE
+  const named = gone.slice(0, MAX_GONE).map((one, at) => {
+    const isLast = left > 0 && at === MAX_GONE - 1
+    return isLast ? { ...one, note: `${left} more Kustomizations that git no longer has are not listed` } : one
+  })
+  return [...ofApproved, ...ofHeld, ...named]
 }

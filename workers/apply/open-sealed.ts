@@ -1,18 +1,15 @@
+import { createHash } from 'node:crypto'
+import { BailiwickError } from '../../src/base/errors.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { parseExact } from '../../src/cluster/exact-json.ts'
-import { idOf } from '../../src/cluster/id-of.ts'
-import { BailiwickError } from '../../src/errors.ts'
-import type { NodeValues } from '../../src/fleet/model/cluster-values.ts'
-import { nodeOf } from '../../src/fleet/model/synthetic.ts'
-import type { Kms } from '../../src/kms/open-kms.ts'
-import { at, canonical, type ScalarValue } from '../../src/kube/node.ts'
+import { idOf, mapAt, parseExact } from '../../src/cluster/json.ts'
+import type { Kms } from '../../src/cluster/open-kms.ts'
+import type { NodeValues } from '../../src/fleet/model/fleet.ts'
+import { nodeOf } from '../../src/fleet/model/kustomization-spec.ts'
+import { decryptFile } from '../../src/flux/sops/decrypt-file.ts'
+import { decryptObject, type Identities } from '../../src/flux/sops/decrypt-object.ts'
+import { at, canonical, type Json, type ScalarValue } from '../../src/kube/node.ts'
 import { display } from '../../src/kube/object.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
-import type { Identities } from '../../src/sops/data-key.ts'
-import { decryptFile } from '../../src/sops/decrypt-file.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
-import type { OpenedMemory } from './opened-memory.ts'
-import { identitiesOf } from './read-identities.ts'
 
 const MAX_FILES = 64
 const MAX_FILE_BYTES = 5 * 1024 * 1024
@@ -85,4 +82,140 @@ async function named<T>(what: string, step: () => Promise<T>): Promise<T> {
 
 function tooMuch(what: string): BailiwickError {
   return new BailiwickError('cluster-invalid', what, { fix: 'Use fewer or smaller files.' })
+}
+
+const MAX_BYTES = 16 * 1024 * 1024
+
+type Opened = Pick<NodeValues, 'files' | 'sealed'>
+
+interface Kept {
+  readonly digest: string
+  readonly opened: Opened
+  readonly bytes: number
+}
+
+/**
+ * What was decrypted for each node, so that keys are read and services asked only where something encrypted changed. What does
+ * not fit is decrypted anew.
+ */
+export class OpenedMemory {
+  readonly #kept = new Map<string, Kept>()
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number = MAX_BYTES) {
+    this.#limit = limit
+  }
+
+  /** What was kept for the node, where it is about the same. */
+  get(node: string, what: unknown): Opened | undefined {
+    const kept = this.#kept.get(node)
+    return kept?.digest === digestOf(what) ? kept.opened : undefined
+  }
+
+  keep(node: string, what: unknown, opened: Opened): void {
+    this.forget(node)
+    const bytes = bytesOf(opened)
+    if (this.#bytes + bytes > this.#limit) return
+    this.#bytes += bytes
+    this.#kept.set(node, { digest: digestOf(what), opened, bytes })
+  }
+
+  /** Forgets nodes that are not among these. */
+  retain(nodes: ReadonlySet<string>): void {
+    for (const node of this.#kept.keys()) if (!nodes.has(node)) this.forget(node)
+  }
+
+  /** Its keys may be others now. */
+  forget(node: string): void {
+    this.#bytes -= this.#kept.get(node)?.bytes ?? 0
+    this.#kept.delete(node)
+  }
+}
+
+const digestOf = (what: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(what as Json))
+    .digest('hex')
+
+function bytesOf({ files, sealed }: Opened): number {
+  let bytes = 0
+  for (const plain of files.values()) bytes += plain.length
+  for (const [block, values] of sealed) {
+    bytes += block.length
+    for (const [id, value] of values) bytes += id.length + (typeof value === 'string' ? value.length : 16)
+  }
+  return bytes
+}
+
+const MAX_KEYS = 32
+const MAX_KEY_BYTES = 64 * 1024
+const AGE_KEY = /^AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,200}$/
+
+interface Reader {
+  readonly user: string
+  /** Of the Kustomization. */
+  readonly namespace: string
+}
+
+/** All that may open what a Kustomization holds: the keys of its Secret, and those of services that are listed for it. */
+async function identitiesOf(
+  client: ClusterClient,
+  node: Reader,
+  secret: string | undefined,
+  kms: Kms | undefined,
+): Promise<Identities> {
+  const { namespace } = node
+  const isListed = kms?.isListed(namespace) === true
+  const identities = secret === undefined ? { age: [] } : await readIdentities(client, node, secret, isListed)
+  return isListed ? { ...identities, open: key => kms.open(namespace, key) } : identities
+}
+
+/**
+ * The keys of a Secret that `spec.decryption` names, in the entries that kustomize-controller reads: `*.agekey` and `*.asc`.
+ * Read as the account, so that no tenant can use those of another. `mayHoldNone`: keys of services may open the same. Throws
+ * `cluster-invalid` or `cluster-forbidden`.
+ */
+async function readIdentities(
+  client: ClusterClient,
+  { user, namespace }: Reader,
+  name: string,
+  mayHoldNone: boolean,
+): Promise<Identities> {
+  const where = `Secret ${namespace}/${name}, which spec.decryption names`
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`
+  const { status, body } = await client.request({ user }, 'GET', path)
+  if (status !== 200) {
+    const fix = `Create it in the namespace ${namespace}.`
+    throw new BailiwickError('cluster-invalid', `${where}: does not exist`, { fix })
+  }
+  const age: string[] = []
+  const pgp: string[] = []
+  for (const [entry, value] of Object.entries(mapAt(body, 'data'))) {
+    if (typeof value !== 'string' || !/\.(?:agekey|asc)$/.test(entry)) continue
+    if (value.length > MAX_KEY_BYTES)
+      throw unusable(where, `${entry.slice(0, 100)} is larger than ${MAX_KEY_BYTES} bytes`)
+    const text = Buffer.from(value, 'base64').toString('utf8')
+    if (entry.endsWith('.agekey'))
+      age.push(
+        ...text
+          .split('\n')
+          .map(line => line.trim())
+          .filter(line => AGE_KEY.test(line)),
+      )
+    if (entry.endsWith('.asc')) pgp.push(text)
+  }
+  const isEnough = mayHoldNone || age.length + pgp.length > 0
+  if (isEnough && age.length <= MAX_KEYS && pgp.length <= MAX_KEYS) return { age, pgp }
+  throw unusable(where, age.length + pgp.length > 0 ? `holds more than ${MAX_KEYS} keys` : 'holds no key')
+}
+
+function unusable(where: string, what: string): BailiwickError {
+  return new BailiwickError(
+    'cluster-invalid',
+    `${where}: ${what}. Allowed: age keys under *.agekey, PGP keys under *.asc`,
+    {
+      fix: 'Keep only the keys of this Kustomization in it.',
+    },
+  )
 }

@@ -1,18 +1,24 @@
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { accountIsGone } from '../../src/cluster/account-is-gone.ts'
-import { eachLimited } from '../../src/cluster/each-limited.ts'
-import type { Inventory } from '../../src/cluster/inventory.ts'
-import { nodeFailure } from '../../src/cluster/node-failure.ts'
-import { endsWithObjects } from '../../src/cluster/status/live-kustomization.ts'
-import type { NodeResult } from './apply-node.ts'
-import { type ApplyTarget, targetOfInventory } from './apply-target.ts'
-import type { Approved } from './approved-nodes.ts'
-import { dependentsFirst } from './dependents-first.ts'
-import { heldPrunes } from './held-prunes.ts'
+import { type ClusterClient, readLive } from '../../src/cluster/client.ts'
+import { accountIsGone, nodeFailure } from '../../src/cluster/cluster-error.ts'
+import {
+  claim,
+  type Inventory,
+  type InventoryEntry,
+  removeInventory,
+  unionEntries,
+} from '../../src/cluster/inventory.ts'
+import type { Owner } from '../../src/cluster/ownership.ts'
+import { awaitTermination, type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'
+import { eachLimited } from '../../src/cluster/slots.ts'
+import { endsWithObjects, isSuspended } from '../../src/cluster/status/kustomization-status.ts'
+import { apiVersionOf, KUSTOMIZATION } from '../../src/kube/flux-kinds.ts'
+import type { AppliedObject } from '../../src/report/apply-report.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
+import { type ApplyTarget, type NodeResult, targetOfInventory } from './apply-node.ts'
+import { type Approved, heldPrunes } from './approved-nodes.ts'
+import type { Run } from './cluster-memory.ts'
+import { keptFor, type Moves } from './moves.ts'
 import { END, LEFT_BEHIND, type Observe } from './node-turns.ts'
-import { pruneNode, pruneStale } from './prune-node.ts'
-import { removedNodes } from './removed-nodes.ts'
-import type { Run } from './run.ts'
 import { showFailure, showHeld, showResult } from './show-node.ts'
 
 /** How many nodes are pruned at once. */
@@ -178,4 +184,185 @@ function observedTarget({ client, memory }: Run, inventory: Inventory, observe: 
 function placeOf({ node }: Inventory): { namespace: string; name: string } {
   const [, namespace, name] = node.split('/')
   return { namespace: namespace!, name: name! }
+}
+
+const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }
+
+interface PruneOutcome {
+  readonly objects: readonly AppliedObject[]
+  /** False: something could not be deleted. */
+  readonly complete: boolean
+  /** Something stays until another node takes it over. */
+  readonly kept: boolean
+}
+
+/** With the inventory as it was stored last. */
+interface StaleOutcome extends PruneOutcome {
+  readonly inventory: Inventory
+}
+
+/** Where objects of an inventory are, and which of them another node takes over. */
+interface PruneWhere {
+  readonly target?: () => Promise<ApplyTarget>
+  readonly moves: Moves
+}
+
+/**
+ * Deletes what a node that was applied completely has no more, as its account; what could not be deleted, and what another
+ * node is to take over, stays in the inventory.
+ */
+async function pruneStale(
+  client: ClusterClient,
+  inventory: Inventory,
+  stale: readonly InventoryEntry[],
+  signal: AbortSignal,
+  { target = async () => ({ client }), moves }: PruneWhere,
+): Promise<StaleOutcome> {
+  if (stale.length === 0) return { ...NOTHING, inventory }
+  const gone = new Set(stale.map(entry => entry.id))
+  const kept = inventory.entries.filter(entry => !gone.has(entry.id))
+  const result = inventory.prune
+    ? await prune((await target()).client, inventory, stale, { moves, signal })
+    : leave(inventory, stale, moves)
+  if (result.remaining.length === stale.length) return { ...described(result), inventory }
+  const settled = result.remaining.length === 0
+  const stored = await claim(client, inventory, { entries: unionEntries(kept, result.remaining), settled })
+  return { ...described(result), inventory: stored }
+}
+
+const NOTHING: PruneOutcome = { objects: [], complete: true, kept: false }
+
+/**
+ * Ends a node that its parent renders no more: deletes what it has where its `deletionPolicy` and `prune` ask for that, and
+ * forgets it. As with Flux, one that is suspended leaves everything. With WaitForTermination it ends when all is gone. What
+ * another node takes over stays in the inventory until it did.
+ */
+async function pruneNode(
+  client: ClusterClient,
+  inventory: Inventory,
+  signal: AbortSignal,
+  { target = async () => ({ client }), moves }: PruneWhere,
+): Promise<PruneOutcome> {
+  if (!deletesAll(inventory) || (await isSuspendedLive(client, ownerOf(inventory), signal))) {
+    const { remaining: entries } = leave(inventory, inventory.entries, moves)
+    if (entries.length === 0) await removeInventory(client, inventory)
+    else if (entries.length < inventory.entries.length) await claim(client, inventory, { entries })
+    return NOTHING
+  }
+  const { client: there } = await target()
+  const claimed = await claim(client, inventory)
+  const pruned = await prune(there, claimed, claimed.entries, { moves, signal })
+  const waits = inventory.deletionPolicy === 'WaitForTermination'
+  const result = waits ? await awaitTermination(there, inventory.user, pruned, signal) : pruned
+  if (result.remaining.length === 0) await removeInventory(client, claimed)
+  else await claim(client, claimed, { entries: result.remaining })
+  return described(result)
+}
+
+function deletesAll({ prune, deletionPolicy }: Inventory): boolean {
+  if (deletionPolicy === 'MirrorPrune') return prune
+  return deletionPolicy !== 'Orphan'
+}
+
+/** The live Kustomization says so: `flux suspend` writes it there. */
+async function isSuspendedLive(
+  client: ClusterClient,
+  { namespace, name }: Owner,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const id = { ...KUSTOMIZATION_ID, namespace, name }
+  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
+  const found = await readLive(client, 'worker', id, { find, whole: true, signal })
+  return isSuspended(found?.live)
+}
+
+function prune(
+  client: ClusterClient,
+  inventory: Inventory,
+  entries: readonly InventoryEntry[],
+  { moves, signal }: { readonly moves: Moves; readonly signal: AbortSignal },
+) {
+  const keep = keptFor(moves, inventory)
+  return pruneObjects(client, { user: inventory.user, owner: ownerOf(inventory), entries, keep, signal })
+}
+
+/** Deletes nothing: only what another node has not taken over yet is still to be looked after. */
+function leave(inventory: Inventory, entries: readonly InventoryEntry[], moves: Moves): PruneResult {
+  return { objects: [], remaining: entries.filter(entry => moves.isAwaited(inventory, entry)) }
+}
+
+function ownerOf({ node }: Inventory): Owner {
+  const [, namespace, name] = node.split('/')
+  return { namespace: namespace!, name: name! }
+}
+
+const OUTCOMES = { deleted: 'pruned', skipped: 'unchanged', kept: 'skipped', failed: 'refused' } as const
+
+function described({ objects }: PruneResult): PruneOutcome {
+  return {
+    complete: objects.every(({ action }) => action !== 'failed'),
+    kept: objects.some(({ action }) => action === 'kept'),
+    objects: objects.map(({ id, action, message }) => ({
+      object: id,
+      action: OUTCOMES[action],
+      ...(message === undefined ? {} : { message }),
+    })),
+  }
+}
+
+/**
+ * The nodes whose end is certain, children before parents: they have an inventory, the evaluation knows them no more, and
+ * the node that used to render them was applied completely just now (or is itself one whose end is certain). What a
+ * parent that is red, held or unreadable does not show is not gone.
+ */
+export function removedNodes(
+  inventories: readonly Inventory[],
+  present: ReadonlySet<string>,
+  applied: ReadonlySet<string>,
+): Inventory[] {
+  const byNode = new Map(inventories.map(inventory => [inventory.node, inventory]))
+  const certain = (inventory: Inventory, seen: ReadonlySet<string>): boolean => {
+    const { node, parent } = inventory
+    if (present.has(node) || parent === null || seen.has(node)) return false
+    if (applied.has(parent)) return true
+    const above = byNode.get(parent)
+    return above !== undefined && certain(above, new Set([...seen, node]))
+  }
+  const depth = (inventory: Inventory, limit = inventories.length): number => {
+    const above = inventory.parent === null || limit === 0 ? undefined : byNode.get(inventory.parent)
+    return above ? 1 + depth(above, limit - 1) : 0
+  }
+  const removed = inventories.filter(inventory => certain(inventory, new Set()))
+  return removed.sort((a, b) => depth(b) - depth(a) || (a.node < b.node ? -1 : 1))
+}
+
+/**
+ * Groups items so that each comes before what it needs: what nobody needs first. Items of one group do not need each other,
+ * except in a last group of circles and what those need.
+ */
+export function dependentsFirst<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  needs: (item: T) => readonly string[],
+): T[][] {
+  const byKey = new Map(items.map(item => [keyOf(item), item]))
+  const needed = (item: T) => new Set(needs(item).filter(key => byKey.has(key) && key !== keyOf(item)))
+  /** By how many each is still needed. */
+  const dependents = new Map(items.map(item => [keyOf(item), 0]))
+  for (const item of items) for (const key of needed(item)) dependents.set(key, dependents.get(key)! + 1)
+  const groups: T[][] = []
+  const rest = new Set(items)
+  for (let group = items.filter(item => dependents.get(keyOf(item)) === 0); group.length > 0; ) {
+    groups.push(group)
+    const next: T[] = []
+    for (const item of group) {
+      rest.delete(item)
+      for (const key of needed(item)) {
+        dependents.set(key, dependents.get(key)! - 1)
+        if (dependents.get(key) === 0) next.push(byKey.get(key)!)
+      }
+    }
+    group = next
+  }
+  return rest.size > 0 ? [...groups, [...rest]] : groups
 }

@@ -1,25 +1,20 @@
+import { BailiwickError } from '../../src/base/errors.ts'
+import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import { BailiwickError } from '../../src/errors.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
-import { mergedPull } from '../../src/github/pulls/merged-pull.ts'
-import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
+import { mergedPull } from '../../src/github/pull-request.ts'
+import type { Attempt, Reconcile } from '../../src/receive/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { pruneRecordOn, pullPruneRecord } from '../evaluate/pull-prune-record.ts'
-import { findRepository } from '../fleets/find-repository.ts'
-import { githubInstallation } from '../fleets/github-installation.ts'
-import { nameInAddress } from '../fleets/name-in-address.ts'
-import { InstallationRecord, recordedInstallation } from '../fleets/recorded-installation.ts'
+import { githubInstallation, InstallationRecord, recordedInstallation } from '../fleets/github-installation.ts'
+import { findRepository, nameInAddress } from '../fleets/source-reader.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
+import { pruneRecordOn, pullPruneRecord } from '../gate/evaluate-pull-request.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { type CommitOf, commitOf } from './applied-groups.ts'
-import { type Approved, approvedNodes } from './approved-nodes.ts'
-import { offerWork } from './offer-work.ts'
-import type { Offered } from './offered.ts'
+import { type Approved, approvedNodes, type CommitOf, commitOf } from './approved-nodes.ts'
+import { type Offered, offerWork } from './offer-work.ts'
 import { openApproved } from './open-approved.ts'
-import type { ReconciledClusters } from './reconciled-clusters.ts'
-import { reportApplied, reportDriftSoon, reportProgress } from './report-applied.ts'
-import type { ReportMemory } from './report-memory.ts'
-import type { Reporter } from './run-report.ts'
+import { type Reporter, type ReportMemory, reportApplied, reportDriftSoon, reportProgress } from './report-applied.ts'
+import { openWatchedCluster, type WatchedCluster } from './watched-cluster.ts'
 
 /** What a process keeps between two runs: only what spares requests. */
 interface ReconcileMemory {
@@ -146,4 +141,48 @@ async function pruneApprovals(
   const pull = await mergedPull(octokit, repository, commit)
   const before = pull && (await pullPruneRecord(octokit, app, repository, pull))
   return [...(present?.digests ?? []), ...(before?.prints ?? [])]
+}
+
+type Context = Pick<WorkerContext, 'config' | 'log' | 'queue' | 'metrics'>
+
+/** What this process keeps of each bound cluster: its connections, its kinds, what was applied there, who watches it. */
+export class ReconciledClusters {
+  readonly #open = new Map<string, Promise<WatchedCluster>>()
+
+  /** Throws `config` where the kubeconfig cannot be used; nothing is kept then. */
+  async get(context: Context, binding: ClusterBinding): Promise<WatchedCluster> {
+    const known = this.#open.get(binding.name)
+    if (known) return known
+    const cluster = open(context, binding)
+    this.#open.set(binding.name, cluster)
+    try {
+      return await cluster
+    } catch (error) {
+      this.#open.delete(binding.name)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    const clusters = [...this.#open.values()]
+    this.#open.clear()
+    for (const one of await Promise.allSettled(clusters)) if (one.status === 'fulfilled') await one.value.close()
+  }
+}
+
+async function open({ config, log, queue, metrics }: Context, binding: ClusterBinding): Promise<WatchedCluster> {
+  const { name: cluster } = binding
+  const again = () => {
+    queue.add('reconcile', { cluster }).catch(error => {
+      // the next resync does it
+      log.warn({ err: error, cluster }, 'another run could not be promised')
+    })
+  }
+  return openWatchedCluster(binding, {
+    client: await connect(binding),
+    resyncSeconds: config.resyncSeconds,
+    log,
+    again,
+    onRevision: outcome => metrics.revisionShown(outcome),
+  })
 }

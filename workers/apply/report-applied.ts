@@ -1,14 +1,25 @@
 import { hash } from 'node:crypto'
-import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
-import { applyViewFor } from '../../src/report/apply-view.ts'
-import { findRepository } from '../fleets/find-repository.ts'
-import { recordApply } from '../trail/record-apply.ts'
-import { groupByCommit } from './applied-groups.ts'
-import type { Approved } from './approved-nodes.ts'
-import { keepClusterPages } from './keep-cluster-pages.ts'
-import type { Reporter, RunReport } from './run-report.ts'
-import { withLines } from './with-lines.ts'
+import type { SourceLine } from '../../src/base/origin.ts'
+import { idOf } from '../../src/cluster/json.ts'
+import { publishCheckRun } from '../../src/github/checks.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import { type FieldLines, lineOfField } from '../../src/kube/field-lines.ts'
+import { display, groupOf, type ObjectId } from '../../src/kube/object.ts'
+import {
+  type AppliedNode,
+  type AppliedObject,
+  applyReport,
+  applyViewFor,
+  type DriftNote,
+  type NamedField,
+} from '../../src/report/apply-report.ts'
+import { type ClusterPage, type NodeState, nodeState } from '../../src/report/cluster-page.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import type { TrailAnchor } from '../../src/verdict/trail-entry.ts'
+import { findRepository, narrowerSources } from '../fleets/source-reader.ts'
+import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { recordDecision } from '../gate/record-decision.ts'
+import { type Approved, type CommitOf, commitOf, groupByCommit } from './approved-nodes.ts'
 
 /** Publishes the result of a run on each commit that it applied; a repository is told of its own nodes only. */
 export async function reportApplied(reporter: Reporter, report: RunReport): Promise<void> {
@@ -73,4 +84,289 @@ async function reportCommit(
 
 function isQuiet({ outcome, objects }: AppliedNode): boolean {
   return outcome === 'applied' && objects.every(({ action }) => action === 'unchanged' || action === 'skipped')
+}
+
+/** What publishes the results of a cluster's runs. */
+export interface Reporter {
+  readonly context: WorkerContext
+  readonly octokit: Octokit
+  readonly app: AppIdentity
+  readonly installation: Installation
+  readonly memory: ReportMemory
+}
+
+/** What a run has come to. */
+interface RunReport {
+  readonly cluster: string
+  readonly fleet: CommitOf
+  readonly approved: Approved
+  readonly applied: readonly AppliedNode[]
+  /** When a node that failed is tried again, in ms since 1970. */
+  readonly retryAt: (key: string) => number | undefined
+  /** What others changed, and was put back, the latest first. */
+  readonly drift: readonly DriftNote[]
+  /** Why it ended before its end. */
+  readonly problem?: string
+}
+
+/** How soon a first result is written on a pull request, and how often at most it is brought up to date. */
+interface CommentPace {
+  readonly firstMs: number
+  readonly everyMs: number
+  /** How often at most where only more drift was corrected. */
+  readonly driftMs: number
+}
+
+/** Several clusters finish within the first pause; GitHub takes 500 requests an hour that create content. */
+export const COMMENT_PACE: CommentPace = { firstMs: 3_000, everyMs: 15_000, driftMs: 600_000 }
+/** For a GitHub on this machine. */
+export const LOOPBACK_COMMENT_PACE: CommentPace = { firstMs: 30, everyMs: 150, driftMs: 150 }
+
+/** What a process remembers of what it published: only what spares requests. */
+export class ReportMemory {
+  /** The check run of each cluster and commit. */
+  readonly checkRuns = new Map<string, string>()
+  /** Pages by cluster and address of the repository, as they were stored last: for one that the store did not keep. */
+  readonly pages = new Map<string, ClusterPage>()
+  readonly pace: CommentPace
+  readonly #due = new Map<string, number>()
+  /** Clusters whose page is about to show what was corrected between two runs. */
+  readonly drifting = new Map<string, NodeJS.Timeout>()
+  readonly #now: () => number
+
+  constructor(pace: CommentPace, now: () => number = Date.now) {
+    this.pace = pace
+    this.#now = now
+  }
+
+  /** How long to wait before the comment of this name is written; undefined: one that is due already has the latest. */
+  commentDelayMs(name: string, about: 'state' | 'drift' = 'state'): number | undefined {
+    const now = this.#now()
+    const { firstMs, everyMs, driftMs } = this.pace
+    for (const [other, at] of this.#due) if (at + driftMs < now) this.#due.delete(other)
+    const last = this.#due.get(name)
+    const isDue = last !== undefined && last > now
+    // what waits because of drift only is brought forward by another state
+    if (isDue && (about === 'drift' || last <= now + everyMs)) return undefined
+    const pause = about === 'drift' ? driftMs : everyMs
+    const due = isDue ? now + everyMs : Math.max(now + firstMs, (last ?? 0) + pause)
+    this.#due.set(name, due)
+    return due - now
+  }
+}
+
+/** The same, with the line in git of what was refused, and of the Kustomizations that are not applied. */
+export function withLines(applied: readonly AppliedNode[], nodes: readonly EvaluatedNode[]): AppliedNode[] {
+  const byKey = new Map(nodes.map(node => [node.key, node]))
+  return applied.map(one => {
+    const node = byKey.get(one.key)
+    const isRefused = one.objects.some(({ action }) => action === 'refused')
+    if (!node || (one.outcome === 'applied' && !isRefused)) return one
+    const written = isRefused ? writtenOf(node) : new Map<string, never>()
+    const objects = one.objects.map(item => {
+      const at = item.action === 'refused' ? written.get(keyOf(item.object)) : undefined
+      return at ? withPlaces(item, at) : item
+    })
+    return { ...one, objects, ...(node.declared ? { place: node.declared } : {}) }
+  })
+}
+
+interface Written {
+  readonly text: string
+  readonly place?: SourceLine | undefined
+  readonly lines?: FieldLines | undefined
+}
+
+function withPlaces({ fields, ...item }: AppliedObject, { text, place, lines }: Written): AppliedObject {
+  const located = fields?.map(({ field }): NamedField => {
+    const at = (lines && lineOfField(text, lines, field)) ?? place
+    return { field, ...(at ? { place: at } : {}) }
+  })
+  return { ...item, ...(place ? { place } : {}), ...(located ? { fields: located } : {}) }
+}
+
+function writtenOf({ objects, places, lines }: EvaluatedNode): Map<string, Written> {
+  return new Map(
+    objects.map((text, at) => [keyOf(idOf(JSON.parse(text))), { text, place: places?.[at], lines: lines?.[at] }]),
+  )
+}
+
+const keyOf = (id: ObjectId): string => `${groupOf(id.apiVersion)} ${display(id)}`
+
+/** A page is kept for days only: one that stays the same is stored again now and then. */
+const RENEW_MS = 3_600_000
+/** How many corrections a page lists: the oldest go first. */
+const MAX_DRIFT = 100
+const NARROWER = 'The details are in a source that fewer people can see than this repository.'
+
+type Report = RunReport & { readonly isRunning: boolean }
+
+/**
+ * Stores the page of the cluster for each repository that something of it comes from, and has the comment of each commit
+ * written whose nodes are in another state now.
+ */
+async function keepClusterPages(reporter: Reporter, report: Report): Promise<void> {
+  const { fleet, approved, problem, applied } = report
+  const keys = [...new Set([...approved.nodes.map(({ key }) => key), ...applied.map(({ key }) => key)])]
+  const commits = new Map(keys.map(key => [key, commitOf(fleet, approved, key)]))
+  // what ended the run is the platform's
+  const urls = problem === undefined ? new Set([...commits.values()].map(({ url }) => url)) : new Set<string>()
+  for (const url of new Set([fleet.url, ...urls])) {
+    const repository = await findRepository(reporter.installation, { url })
+    if (!repository) continue
+    const shown = url === fleet.url ? keys : keys.filter(key => commits.get(key)?.url === url)
+    await keepClusterPage(reporter, report, { url, repository, keys: shown, commits })
+  }
+}
+
+interface PageFor {
+  readonly url: string
+  readonly repository: ReadableRepository
+  readonly keys: readonly string[]
+  readonly commits: ReadonlyMap<string, { readonly url: string; readonly commit: string }>
+}
+
+async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageFor): Promise<void> {
+  const { memory, context } = reporter
+  const { cluster, isRunning, problem } = report
+  const { url, repository } = wanted
+  const { owner, name: repo, id: repositoryId, visibility } = repository
+  const name = `${cluster} ${url}`
+  // another process may have stored a later page than this one remembers
+  const before = (await context.pages.store.cluster(owner, repo, cluster)) ?? memory.pages.get(name)
+  const nodes = await statesOf(reporter, report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
+  const place = { kind: 'cluster' as const, owner, repo, repositoryId, visibility, repository: url, cluster }
+  const failed = problem === undefined ? {} : { problem }
+  const drift = await driftOn(reporter, report, wanted, before)
+  const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes, drift }
+  const isSame = before !== undefined && contentOf(before) === contentOf(page)
+  if (isSame && Date.now() - Date.parse(before.at) < RENEW_MS) return
+  if (!(await context.pages.store.keep(page))) context.log.warn({ cluster, repository: url }, 'page was not stored')
+  memory.pages.set(name, page)
+  const moved = movedCommits(before, page)
+  for (const commit of moved) await askForComment(reporter, repository, commit)
+  for (const commit of driftedCommits(before, page)) {
+    if (!moved.has(commit)) await askForComment(reporter, repository, commit, 'drift')
+  }
+}
+
+const contentOf = ({ at: _at, ...page }: ClusterPage): string => JSON.stringify(page)
+
+async function statesOf(
+  { installation }: Reporter,
+  { fleet, approved, applied, retryAt }: Report,
+  { url, keys, commits }: PageFor,
+  before: ReadonlyMap<string, NodeState>,
+): Promise<NodeState[]> {
+  const wanted = new Set(keys)
+  const own = applied.filter(({ key }) => wanted.has(key))
+  const results = new Map((url === fleet.url ? own : applyViewFor(own, approved.evaluation)).map(one => [one.key, one]))
+  const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
+  const narrower = new Set(
+    await narrowerSources(
+      installation,
+      url,
+      [...commits.values()].map(one => one.url),
+    ),
+  )
+  const now = new Date().toISOString()
+  return keys.map(key => {
+    const source = commits.get(key)!
+    const at = retryAt(key)
+    const facts = { here: url, node: evaluated.get(key), repository: source.url, commit: source.commit, now }
+    const retry = at === undefined ? {} : { retryAt: new Date(at).toISOString() }
+    const state = nodeState(key, results.get(key), { ...facts, ...retry }, before.get(key))
+    return narrower.has(source.url) ? withoutDetails(state) : state
+  })
+}
+
+function withoutDetails({ reason, place: _place, paths: _paths, ...state }: NodeState): NodeState {
+  return { ...state, objects: [], ...(reason === undefined ? {} : { reason: NARROWER }) }
+}
+
+/** Of the nodes that are shown whole; what a process that ended remembered stays, until there is too much. */
+async function driftOn(
+  { installation }: Reporter,
+  { drift }: Report,
+  { url, keys, commits }: PageFor,
+  before: ClusterPage | undefined,
+): Promise<DriftNote[]> {
+  const narrower = new Set(
+    await narrowerSources(
+      installation,
+      url,
+      [...commits.values()].map(one => one.url),
+    ),
+  )
+  const shown = new Set(keys.filter(key => !narrower.has(commits.get(key)!.url)))
+  const own = drift.filter(({ node }) => shown.has(node))
+  const began = new Set(own.map(({ node, object, first }) => JSON.stringify([node, object, first])))
+  const earlier = (before?.drift ?? []).filter(
+    ({ node, object, first }) => shown.has(node) && !began.has(JSON.stringify([node, object, first])),
+  )
+  return [...own, ...earlier].slice(0, MAX_DRIFT)
+}
+
+/** Commits of the page's own repository of whose nodes something else was corrected than before. */
+function driftedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<string> {
+  const known = new Set(before?.drift.map(one => JSON.stringify(one)))
+  const nodes = new Set(page.drift.flatMap(one => (known.has(JSON.stringify(one)) ? [] : [one.node])))
+  const moved = page.nodes.filter(({ key, repository }) => nodes.has(key) && repository === page.repository)
+  return new Set(moved.map(({ commit }) => commit))
+}
+
+/** Commits of the page's own repository whose nodes are in another state than before. */
+function movedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<string> {
+  const known = new Map(before?.nodes.map(one => [one.key, JSON.stringify(one)]))
+  const isAll = before?.problem !== page.problem
+  const moved = page.nodes.filter(one => isAll || known.get(one.key) !== JSON.stringify(one))
+  return new Set(moved.flatMap(({ repository, commit }) => (repository === page.repository ? [commit] : [])))
+}
+
+async function askForComment(
+  { context, installation, memory }: Reporter,
+  repository: ReadableRepository,
+  sha: string,
+  about: 'state' | 'drift' = 'state',
+): Promise<void> {
+  const delayMs = memory.commentDelayMs(`${repository.id} ${sha}`, about)
+  if (delayMs === undefined) return
+  const { owner, name: repo } = repository
+  await context.queue.add('post-applied', { installation: installation.id, owner, repo, sha }, { delayMs })
+}
+
+/** Who reports what a run did. */
+interface ApplyReporter {
+  readonly context: WorkerContext
+  readonly installation: Pick<Installation, 'id'>
+  readonly app: AppIdentity
+}
+
+/** What a run applied from one commit. */
+interface AppliedCommit {
+  readonly url: string
+  readonly commit: string
+  readonly nodes: readonly AppliedNode[]
+  /** SHA-256 of what is reported. */
+  readonly digest: string
+}
+
+/** Has what was applied from a commit written to the trail of the cluster's fleet. */
+function recordApply(
+  { context, installation, app }: ApplyReporter,
+  { cluster, fleet }: { readonly cluster: string; readonly fleet: string },
+  { owner, repo }: RepositoryName,
+  { url, commit, nodes, digest }: AppliedCommit,
+): Promise<TrailAnchor | undefined> {
+  const outcomes = new Set(nodes.map(({ outcome }) => outcome))
+  return recordDecision(
+    context,
+    { installation: installation.id, url: fleet },
+    {
+      id: `apply ${cluster} ${owner}/${repo}@${commit} ${digest}`,
+      ...{ kind: 'apply', who: `${app.slug}[bot]`, repository: `${owner}/${repo}`, commit, cluster, digest },
+      result: [...outcomes].sort().join(' '),
+      revisions: [{ repository: url, commit }],
+    },
+  )
 }

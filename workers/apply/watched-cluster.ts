@@ -1,29 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { refuseActiveController } from '../../src/cluster/active-controller.ts'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { ControllerWatch, refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import { ControllerWatch } from '../../src/cluster/controller-watch.ts'
-import { ownIdentity } from '../../src/cluster/own-target-reason.ts'
+import { type Kms, openKms } from '../../src/cluster/open-kms.ts'
+import { ownIdentity } from '../../src/cluster/refused-targets.ts'
 import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
+import { isRequested } from '../../src/cluster/status/kustomization-status.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
-import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
-import { type Kms, openKms } from '../../src/kms/open-kms.ts'
 import type { Log } from '../../src/process/log.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
-import type { DriftNote } from '../../src/report/drift-note.ts'
+import type { AppliedNode, DriftNote } from '../../src/report/apply-report.ts'
+import type { ApprovedNode } from '../../src/verdict/approve.ts'
 import { applyApproved } from './apply-approved.ts'
+import { isSettled, namedKubeConfigs } from './apply-node.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
-import { correctNode } from './correct-node.ts'
-import { DriftPace } from './drift-pace.ts'
-import { DriftWatch } from './drift-watch.ts'
-import { isSettled } from './is-settled.ts'
-import { KeptNodes } from './kept-nodes.ts'
-import { namedKubeConfigs } from './named-kubeconfigs.ts'
-import { OpenedMemory } from './opened-memory.ts'
-import { type RevisionOutcome, RevisionQueue } from './revision-queue.ts'
+import { correctNode, DriftPace, DriftWatch } from './drift-watch.ts'
+import { OpenedMemory } from './open-sealed.ts'
+import { type RevisionOutcome, RevisionQueue } from './status-board.ts'
 import { TriggerWatch } from './trigger-watch.ts'
 
 interface WatchedClusterSettings {
@@ -313,4 +308,84 @@ function fractionOf(text: string): number {
   let hash = 0
   for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) >>> 0
   return hash / 2 ** 32
+}
+
+interface OpenSettings {
+  readonly client: ClusterClient
+  /** Where the binding says nothing. */
+  readonly resyncSeconds: number
+  readonly log: Log
+  /** Has `run` called again. */
+  readonly again: () => void
+  /** See WatchedCluster. */
+  readonly onRevision?: (outcome: RevisionOutcome) => void
+}
+
+const FULL_PASS_SECONDS = 600
+
+/** A cluster as its binding in clusters.yaml says. */
+export function openWatchedCluster(
+  binding: ClusterBinding,
+  { client, resyncSeconds, log, again, onRevision }: OpenSettings,
+): WatchedCluster {
+  const resync = binding.resyncSeconds ?? resyncSeconds
+  return new WatchedCluster({
+    client,
+    drift: binding.drift ?? 'watch',
+    fullPassMs: (binding.fullPassSeconds ?? Math.max(FULL_PASS_SECONDS, resync)) * 1000,
+    pollMs: (binding.fullPassSeconds ?? resync) * 1000,
+    ...(binding.lanes === undefined ? {} : { lanes: binding.lanes }),
+    events: binding.events,
+    kubeConfigs: binding.kubeConfigs,
+    kmsKeys: binding.kmsKeys,
+    log,
+    again,
+    onRevision,
+  })
+}
+
+const MAX_BYTES = 32 * 1024 * 1024
+
+/**
+ * What the last run was allowed to apply, packed (a tenth of its size), so that drift is put back without an evaluation.
+ * What does not fit is put back by a run.
+ */
+export class KeptNodes {
+  readonly #kept = new Map<string, { readonly node: ApprovedNode; readonly objects: Uint8Array }>()
+  readonly #limit: number
+  #size = 0
+
+  constructor(limit: number = MAX_BYTES) {
+    this.#limit = limit
+  }
+
+  /** Only these may be applied from now on. */
+  replace(nodes: readonly ApprovedNode[]): void {
+    const keys = new Set(nodes.map(({ key }) => key))
+    for (const key of this.#kept.keys()) if (!keys.has(key)) this.#forget(key)
+    for (const node of nodes) {
+      const before = this.#kept.get(node.key)
+      const same = before?.node.digest === node.digest ? before.objects : undefined
+      const objects = same ?? packed(node)
+      this.#forget(node.key)
+      if (this.#size + objects.length > this.#limit) continue
+      this.#size += objects.length
+      this.#kept.set(node.key, { node: { ...node, objects: [] }, objects })
+    }
+  }
+
+  get(key: string): ApprovedNode | undefined {
+    const kept = this.#kept.get(key)
+    return kept && { ...kept.node, objects: JSON.parse(inflateRawSync(kept.objects).toString()) }
+  }
+
+  #forget(key: string): void {
+    this.#size -= this.#kept.get(key)?.objects.length ?? 0
+    this.#kept.delete(key)
+  }
+}
+
+/** In memory of its own: what zlib answers lies in a block of 64 KiB beside what is not needed any more, and would keep it. */
+function packed({ objects }: ApprovedNode): Uint8Array {
+  return new Uint8Array(deflateRawSync(JSON.stringify(objects), { level: 1 }))
 }

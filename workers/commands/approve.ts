@@ -1,15 +1,44 @@
-import { APPROVAL_RUN, APPROVE_USAGE, approvalRecord, parseApprove } from '../../src/command/approval-record.ts'
-import { commandError } from '../../src/command/command-error.ts'
-import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import { hasOtherAdmins } from '../evaluate/is-fleet-admin.ts'
-import { peopleOfPull } from '../evaluate/people-of.ts'
-import type { BailiwickCommand, CommandContext } from './command-context.ts'
-import { evaluateAgain } from './evaluate-again.ts'
-import { mayDecideForFleet } from './may.ts'
-import { presentPull, subjectOf } from './present-pull.ts'
-import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
-import { refuseUnseenHead } from './refuse-unseen-head.ts'
+import { hash } from 'node:crypto'
+import { code } from '../../src/base/markup.ts'
+import { visible } from '../../src/base/visible.ts'
+import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
+import { listOurCheckRuns, publishCheckRun } from '../../src/github/checks.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import type { SourceUse } from '../../src/rules/model/finding.ts'
+import { commandError } from '../../src/surface/command/command-line.ts'
+import { withApprovedSources } from '../../src/surface/command/fleet-file.ts'
+import {
+  APPROVAL_RUN,
+  APPROVE_PRUNE_USAGE,
+  APPROVE_USAGE,
+  approvalRecord,
+  PRUNE_RUN,
+  parseApprove,
+  parseApprovePrune,
+  pruneRecord,
+  readPruneRecord,
+  withDigests,
+} from '../../src/surface/command/record.ts'
+import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
+import { answersOf, peopleOfPull } from '../fleets/evaluate-change.ts'
+import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
+import type { FleetPlace } from '../fleets/worker-context.ts'
+import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
+import { hasOtherAdmins } from '../gate/missing-approvals.ts'
+import { openWriteClient } from '../gate/publish-verdict.ts'
+import { openRecordedPull } from '../gate/record-decision.ts'
+import {
+  type BailiwickCommand,
+  type CommandContext,
+  decidesHere,
+  evaluateAgain,
+  fleetsHere,
+  mayDecideForFleet,
+  presentPull,
+  refuseForeignFleets,
+  refuseUnseenHead,
+  subjectOf,
+} from './command-context.ts'
 
 /**
  * Gives the required approvals of one head of a pull request, as a review would: on GitHub an author cannot review their own
@@ -58,4 +87,170 @@ async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<vo
       'Ask another fleet admin.',
     )
   }
+}
+
+/** Lists the tenant's own sources of a pull request in the fleet's file, by a pull request; merging it is the approval. */
+export const approveSource: BailiwickCommand = {
+  name: 'approve-source',
+  decision: 'approval',
+  usage: 'approve-source',
+  summary:
+    "approve the tenant's own sources that this pull request adds, by a pull request on the fleet (fleet admins)",
+  where: 'pull-request',
+  slow: true,
+  may: mayDecideForFleet,
+  refusal: 'The sources cannot be approved',
+  run: async command => {
+    const { context, repository, installation } = command
+    const pull = await presentPull(command)
+    const mine = (await command.fleetsOf()).map(keyOf)
+    const answers = await answersOf(context, subjectOf(command), pull)
+    const asked = answers.flatMap(({ place, evaluation }) => {
+      const uses = evaluation.verdict.requiredApprovals.flatMap(({ source }) => source ?? [])
+      return uses.length > 0 && mine.includes(keyOf(place)) ? [{ place, uses }] : []
+    })
+    if (asked.length === 0) {
+      throw commandError(
+        'this pull request adds no source that needs an approval of yours',
+        '`/bailiwick status` lists the approvals that it needs.',
+      )
+    }
+    for (const { place, uses } of asked) {
+      if ((await narrowerSources(installation, place.repository.url, [repository.url])).length > 0) {
+        throw commandError(
+          "more people can see the fleet's repository than this one",
+          'Approve the pull request in a review.',
+        )
+      }
+      await open(command, place, uses)
+    }
+    return { reaction: 'rocket' }
+  },
+}
+
+const keyOf = ({ repository, branch }: FleetPlace) => JSON.stringify([repository.url, branch])
+
+async function open(
+  { context, installation, repository, comment }: CommandContext,
+  fleet: FleetPlace,
+  uses: readonly SourceUse[],
+) {
+  const { id, url, owner, name: repo } = fleet.repository
+  const { commit, text } = await readFleetFileText(installation, fleet)
+  const content = withApprovedSources(text, uses)
+  // the fleet's repository alone may be written to with this
+  const { octokit, app } = await openWriteClient(context, installation.id, id)
+  const of = `${repository.owner}/${repository.name}#${comment.issue.number}`
+  const title = visible(`Approve sources of ${of}`, 200)
+  const lines = uses.map(
+    use =>
+      `- tenant ${code(use.tenant, 80)}: ${code(use.url, 300)} ${code(JSON.stringify(use.ref), 300)} as ${code(use.account, 300)}`,
+  )
+  const body = [
+    `${code(comment.author.login, 60)} asks to approve on ${of}:`,
+    lines.join('\n'),
+    'Once this is merged, pushes there are deployed without another approval, with the rights of that account.',
+  ].join('\n\n')
+  await openRecordedPull(
+    { context, app, fleet: { installation: installation.id, url } },
+    octokit,
+    { owner, repo },
+    {
+      base: fleet.branch,
+      // a merged branch may still exist, so every fleet commit gets a branch of its own
+      branch: `bailiwick/approve-source-${hash('sha256', JSON.stringify([commit, uses])).slice(0, 10)}`,
+      files: [{ path: FLEET_FILE, content }],
+      ...{ title, body, message: title },
+    },
+  )
+}
+
+/**
+ * Lets the worker delete what it holds back, or would hold back after a merge, because it is much at once: exactly the sets
+ * of objects that are named by their digests. The record is a check run of our App on the commit that is applied now, or on
+ * the head of the pull request, so nobody else can write it.
+ */
+export const approvePrune: BailiwickCommand = {
+  name: 'approve-prune',
+  decision: 'approve-prune',
+  usage: APPROVE_PRUNE_USAGE,
+  summary: 'let the worker delete exactly these objects, now or after the merge of this pull request (fleet admins)',
+  where: 'anywhere',
+  slow: true,
+  may: command => (command.comment.issue.pullRequest ? mayDecideForFleet(command) : decidesHere(command)),
+  refusal: 'This cannot be approved',
+  run: async command => {
+    const digests = parseApprovePrune(command.line.words)
+    const { context } = command
+    const before = command.comment.issue.pullRequest ? await approveChange(command, digests) : undefined
+    const rest = digests.filter(digest => digest !== before)
+    if (rest.length === 0) return { reaction: 'rocket' }
+    const fleets = await fleetsHere(command)
+    if (fleets.length === 0) throw unknownDigest(rest[0]!)
+    for (const fleet of fleets) {
+      await context.queue.withLock(`approve-prune ${fleet.repository.id} ${fleet.branch}`, () =>
+        record(command, fleet, rest),
+      )
+      for (const { name: cluster, fleet: url, branch, mode } of context.bindings) {
+        if (mode !== 'reconcile' || url !== fleet.repository.url || branch !== fleet.branch) continue
+        await context.queue.add('reconcile', { cluster })
+      }
+    }
+    return { reaction: 'rocket' }
+  },
+}
+
+function unknownDigest(digest: string) {
+  return commandError(
+    `${digest} is not the digest of what this pull request deletes now`,
+    'Copy the command from its check.',
+  )
+}
+
+/** Approves what the pull request would delete now, if that has one of the digests; the answer is that digest. */
+async function approveChange(command: CommandContext, digests: readonly string[]): Promise<string | undefined> {
+  const { context, place, data, comment, attempt } = command
+  const pull = await presentPull(command)
+  const { prunes } = (await evaluatePullRequest(context, subjectOf(command), pull, attempt)).context
+  if (!prunes || !digests.includes(prunes.digest)) return undefined
+  const { digest, prints } = prunes
+  if (prints.length > MAX_PRINTS) {
+    throw commandError(
+      `more than ${MAX_PRINTS} objects cannot be approved before the merge`,
+      'Merge it, then approve what the apply check of the commit lists.',
+    )
+  }
+  await refuseForeignFleets(command, pull)
+  const approved = { by: comment.author.login, at: comment.createdAt, digests: [digest], pull: pull.number, prints }
+  await publishCheckRun(place.octokit, place.app, data, {
+    ...pruneRecord(approved),
+    headSha: pull.head.sha,
+    name: PRUNE_RUN,
+    externalId: `approve-prune:${comment.id}`,
+    conclusion: 'success',
+    annotations: [],
+  })
+  await evaluateAgain(command)
+  return digest
+}
+
+async function record(
+  command: CommandContext,
+  { repository, branch }: FleetPlace,
+  digests: readonly string[],
+): Promise<void> {
+  const { place, data, comment, installation } = command
+  const headSha = await installation.head(repository, { branch })
+  if (headSha === undefined) return
+  const runs = await listOurCheckRuns(place.octokit, place.app, data, headSha)
+  const before = readPruneRecord(runs.find(({ name }) => name === PRUNE_RUN)?.text ?? '')
+  const approved = withDigests(before, { by: comment.author.login, at: comment.createdAt, digests })
+  await publishCheckRun(place.octokit, place.app, data, {
+    ...pruneRecord(approved),
+    headSha,
+    name: PRUNE_RUN,
+    externalId: `approve-prune:${comment.id}`,
+    conclusion: 'success',
+    annotations: [],
+  })
 }

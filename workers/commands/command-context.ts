@@ -1,13 +1,31 @@
-import type { CommandLine } from '../../src/command/command-line.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { headSince } from '../../src/github/branches.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
-import type { IssueComment } from '../../src/github/comments/issue-comment.ts'
-import type { RepositoryRole } from '../../src/github/people/permission.ts'
-import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
-import type { DecisionKind } from '../../src/trail/trail-entry.ts'
-import type { Installation } from '../context/installation.ts'
-import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import type { PublishTarget } from '../publish/publish-verdict.ts'
+import type { IssueComment } from '../../src/github/comments.ts'
+import type { RepositoryRole } from '../../src/github/people.ts'
+import {
+  isSince,
+  type OpenedAnew,
+  openedAnew,
+  type PullRequest,
+  readPullRequest,
+} from '../../src/github/pull-request.ts'
+import type { Attempt, CommandJob } from '../../src/receive/queue.ts'
+import { viewFor } from '../../src/report/text/audience.ts'
+import type { Verdict } from '../../src/rules/model/finding.ts'
+import { type CommandLine, commandError } from '../../src/surface/command/command-line.ts'
+import type { DecisionKind } from '../../src/verdict/trail-entry.ts'
+import { answersOf } from '../fleets/evaluate-change.ts'
+import type {
+  FleetPlace,
+  Installation,
+  OpenedRepository,
+  ReadableRepository,
+  WorkerContext,
+} from '../fleets/worker-context.ts'
+import type { CommitOutcome } from '../gate/commit-outcome.ts'
+import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
+import type { PublishTarget } from '../gate/publish-verdict.ts'
 
 /** A command and its context: the person and the repository, as GitHub has them now. */
 export interface CommandContext {
@@ -56,4 +74,143 @@ export interface BailiwickCommand {
   run(command: CommandContext): Promise<Done>
   /** What the reply begins with where it cannot be done. */
   readonly refusal?: string
+}
+
+const ORDER: readonly RepositoryRole[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+
+/** Whether a role has at least the rights of another one. */
+export function isAtLeast(role: RepositoryRole, wanted: RepositoryRole): boolean {
+  return ORDER.indexOf(role) >= ORDER.indexOf(wanted)
+}
+
+/** Whether the person has write access to the repository. */
+export async function mayWrite({ role }: CommandContext): Promise<boolean> {
+  return isAtLeast(role, 'write')
+}
+
+/** Whether the person maintains or administers the repository. */
+export async function mayMaintain({ role }: CommandContext): Promise<boolean> {
+  return isAtLeast(role, 'maintain')
+}
+
+/**
+ * Whether the person may get a reply: only people who take part in the repository. On a public repository everyone can
+ * read, and an App that replies to strangers could be made to flood it.
+ */
+export async function mayAsk({ role, comment }: CommandContext): Promise<boolean> {
+  return isAtLeast(role, 'triage') || (role !== 'none' && comment.issue.author === comment.author.login)
+}
+
+/** Whether the person is an admin of any fleet of the installation. */
+export async function mayDecideForFleet(command: CommandContext): Promise<boolean> {
+  return (await command.fleetsOf()).length > 0
+}
+
+/** The fleets of the comment's repository of which its author is an admin; several if several branches are bound. */
+export async function fleetsHere(command: CommandContext): Promise<FleetPlace[]> {
+  return (await command.fleetsOf()).filter(({ repository }) => repository.url === command.repository.url)
+}
+
+/** Whether the author of the comment is an admin of a fleet in this repository. */
+export async function decidesHere(command: CommandContext): Promise<boolean> {
+  return (await fleetsHere(command)).length > 0
+}
+
+/** Returns the pull request of a command, in its present state. Throws `command-input` if it is closed or gone. */
+export async function presentPull({ reader, data }: CommandContext): Promise<PullRequest> {
+  const pull = await readPullRequest(reader, data, data.issue)
+  if (pull?.state === 'open') return pull
+  throw commandError('the pull request is no longer open', 'Reopen it first.')
+}
+
+/** Returns the repository of a command as input for an evaluation. */
+export function subjectOf({ installation, repository, reader }: CommandContext): OpenedRepository {
+  return { installation, repository, octokit: reader }
+}
+
+/** A pull request evaluated as it stands. */
+interface ShownVerdict {
+  readonly pull: PullRequest
+  readonly evaluated: CommitOutcome
+  /** What the readers of this repository may see of the verdict; absent where there is none. */
+  readonly verdict?: Verdict
+}
+
+/** Evaluates the pull request of a command now; cached results are reused. Throws as presentPull does. */
+export async function shownVerdict(command: CommandContext): Promise<ShownVerdict> {
+  const pull = await presentPull(command)
+  const evaluated = await evaluatePullRequest(command.context, subjectOf(command), pull, command.attempt)
+  const { outcome, context } = evaluated
+  if (outcome === undefined || outcome instanceof BailiwickError) return { pull, evaluated }
+  return { pull, evaluated, verdict: viewFor(outcome, context.audience, context.repository, context.nodes).verdict }
+}
+
+/** Enqueues an evaluation of a pull request; by default, the one with the comment. */
+export async function evaluateAgain({ context, data }: CommandContext, pull = data.issue): Promise<void> {
+  const { installation, owner, repo } = data
+  await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
+}
+
+/** What several fleets evaluated is decided only by who decides for all of them. Throws `command-input`. */
+export async function refuseForeignFleets(command: CommandContext, pull: PullRequest): Promise<void> {
+  const concerned = await concernedFleets(command, pull)
+  if (concerned.length === 0) {
+    throw commandError('no fleet reads this change, so there is nothing to decide', 'Merge it without the command.')
+  }
+  const mine = await command.fleetsOf()
+  const isMine = (url: string, branch: string) =>
+    mine.some(fleet => fleet.repository.url === url && fleet.branch === branch)
+  if (concerned.every(({ repository, branch }) => isMine(repository.url, branch))) return
+  throw commandError('you are not an admin of a fleet that this change affects', 'Ask one of its admins.')
+}
+
+/**
+ * The fleets that a pull request concerns. Where that cannot be found out, every one that it might: who lets it pass then
+ * decides for all of them. An override is for the day on which evaluating itself fails, so whatever fails here is no answer.
+ */
+async function concernedFleets(command: CommandContext, pull: PullRequest): Promise<readonly FleetPlace[]> {
+  const { context, installation } = command
+  try {
+    return (await answersOf(context, subjectOf(command), pull)).map(answer => answer.place)
+  } catch (error) {
+    context.log.warn({ err: error, pull: pull.number }, 'could not determine which fleets a pull request affects')
+    return (await installation.designation()).fleets
+  }
+}
+
+/**
+ * Refuses a decision about another commit or branch than its author saw: it does not cover what was pushed after the
+ * comment was written. `sha`: first digits of the commit that the comment names; `again`: the command to write for a commit.
+ */
+export async function refuseUnseenHead(
+  command: CommandContext,
+  pull: PullRequest,
+  sha: string | undefined,
+  again: (sha: string) => string,
+): Promise<OpenedAnew | undefined> {
+  const head = pull.head.sha
+  const fix = `Review it, then write \`${again(head.slice(0, 12)).replaceAll('`', "'")}\``
+  if (sha !== undefined && !head.startsWith(sha)) {
+    throw commandError(`${sha} is not the head of this pull request`, fix)
+  }
+  if (sha === undefined && !(await wasSeen(command, pull))) {
+    throw commandError('the current head may be newer than this comment', fix)
+  }
+  const anew = await openedAnew(command.reader, command.data, pull.number)
+  if (isSince(command.comment.createdAt, anew)) return anew
+  throw commandError(
+    'the pull request was retargeted or reopened after this comment was written',
+    'Review it, then repeat the command.',
+  )
+}
+
+/**
+ * Whether the present head of a pull request already existed when a comment was written, so that an approval covers
+ * what its author saw. False for a fork's branch, and if GitHub does not show when the branch moved.
+ */
+export async function wasSeen({ reader, data, comment }: CommandContext, pull: PullRequest): Promise<boolean> {
+  if (pull.head.fork) return false
+  const since = await headSince(reader, data, pull.head.ref, pull.head.sha)
+  // GitHub counts in whole seconds: what is equal may be later
+  return since !== undefined && Date.parse(since) < Date.parse(comment.createdAt)
 }

@@ -1,13 +1,29 @@
-import { OVERRIDE_USAGE, parseOverride } from '../../src/command/parse-override.ts'
-import { OVERRIDE_RUN, overrideRecord, pendingOverride } from '../../src/command/record.ts'
-import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import type { BailiwickCommand } from './command-context.ts'
-import { evaluateAgain } from './evaluate-again.ts'
-import { mayDecideForFleet } from './may.ts'
-import { recordOf } from './override-record.ts'
-import { presentPull } from './present-pull.ts'
-import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
-import { refuseUnseenHead } from './refuse-unseen-head.ts'
+import { listOurCheckRuns, publishCheckRun } from '../../src/github/checks.ts'
+import { addLabel, removeLabel } from '../../src/github/issues.ts'
+import { isSince, type OpenedAnew, type PullRequest } from '../../src/github/pull-request.ts'
+import { commandError } from '../../src/surface/command/command-line.ts'
+import {
+  OVERRIDE_RUN,
+  OVERRIDE_USAGE,
+  type OverrideRecord,
+  overrideRecord,
+  parseOverride,
+  pendingOverride,
+  readOverrideRecord,
+} from '../../src/surface/command/record.ts'
+import { peopleOfPull } from '../fleets/evaluate-change.ts'
+import { HOLD_LABEL, isLabeledHold, readHold } from '../gate/human-decisions.ts'
+import {
+  type BailiwickCommand,
+  type CommandContext,
+  evaluateAgain,
+  mayDecideForFleet,
+  mayWrite,
+  presentPull,
+  refuseForeignFleets,
+  refuseUnseenHead,
+  subjectOf,
+} from './command-context.ts'
 
 /**
  * Lets one head of a pull request pass, independent of the verdict, for the case that the gate itself is wrong. The
@@ -47,5 +63,89 @@ export const override: BailiwickCommand = {
     if (pending) return { reaction: '+1', reply: output.summary }
     await evaluateAgain(command)
     return { reaction: 'rocket' }
+  },
+}
+
+/**
+ * Builds the record of an override, from what GitHub reports about the contributors of the pull request. Its author and
+ * those who pushed to it cannot override its check. If a pusher is unknown, as on a fork's branch, a second admin must
+ * confirm; until then the record is `pending` and nothing passes. Throws `command-input`.
+ */
+async function recordOf(
+  command: CommandContext,
+  pull: PullRequest,
+  wanted: Omit<OverrideRecord, 'confirmedBy'>,
+  anew: OpenedAnew | undefined,
+): Promise<{ readonly record: OverrideRecord; readonly pending: boolean }> {
+  const isBy = (login: string | undefined) => login?.toLowerCase() === wanted.by.toLowerCase()
+  const people = await peopleOfPull(subjectOf(command), pull)()
+  if (isBy(pull.author?.login) || people?.some(isBy)) {
+    throw commandError(
+      'a fleet admin cannot override the check of a pull request that they opened or pushed to',
+      'Ask another fleet admin.',
+    )
+  }
+  if (people) return { record: wanted, pending: false }
+  const first = await firstRecord(command, pull, anew)
+  if (!first || isBy(first.by)) return { record: wanted, pending: true }
+  return { record: { ...first, confirmedBy: wanted.by }, pending: false }
+}
+
+/** What another fleet admin asked for about the same head onto the same base, and that waits for a second one. */
+async function firstRecord(
+  { place, data }: CommandContext,
+  pull: PullRequest,
+  anew: OpenedAnew | undefined,
+): Promise<OverrideRecord | undefined> {
+  const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+  const run = runs.find(({ name }) => name === OVERRIDE_RUN)
+  if (run?.status !== 'completed' || run.conclusion !== 'action_required') return undefined
+  const record = readOverrideRecord(run.text)
+  if (record?.pull !== pull.number || record.base !== pull.base.ref || !isSince(record.at, anew)) return undefined
+  return record
+}
+
+/** The label is what holds: anybody who may label can put it on or take it off without us. */
+const LABEL = {
+  name: HOLD_LABEL,
+  color: 'b60205',
+  description: 'On hold: the Bailiwick check fails until someone removes the hold',
+}
+
+/** Blocks a pull request, independent of the verdict. */
+export const hold: BailiwickCommand = {
+  name: 'hold',
+  decision: 'hold',
+  usage: 'hold',
+  summary: 'block this pull request, independent of the verdict, until someone runs unhold',
+  where: 'pull-request',
+  slow: false,
+  may: mayWrite,
+  run: async command => {
+    const { octokit, owner, repo } = command.place
+    await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
+    await evaluateAgain(command)
+    return { reaction: '+1' }
+  },
+}
+
+/** Removes the hold, so that the verdict decides again. */
+export const unhold: BailiwickCommand = {
+  name: 'unhold',
+  decision: 'unhold',
+  usage: 'unhold',
+  summary: 'remove the hold',
+  where: 'pull-request',
+  slow: false,
+  may: mayWrite,
+  run: async command => {
+    const { octokit, owner, repo } = command.place
+    const pull = await presentPull(command)
+    const held = isLabeledHold(pull) || (await readHold(command.context, subjectOf(command), pull)) !== undefined
+    // that our App took it off is what clears the hold: where someone else did, it is put on once more
+    if (held) await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
+    await removeLabel(octokit, { owner, repo }, command.data.issue, HOLD_LABEL)
+    await evaluateAgain(command)
+    return { reaction: '+1' }
   },
 }

@@ -1,17 +1,22 @@
-import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
-import type { Changes } from '../../src/diff/changes.ts'
-import { BailiwickError } from '../../src/errors.ts'
-import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
-import { withPresentNames } from '../../src/report/present-names.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
+import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
+import { FLEET_FILE, type GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import { mayLeadTo } from '../../src/fleet/model/source-access.ts'
+import { openSnapshot } from '../../src/git/tree.ts'
+import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import { listPushers } from '../../src/github/people.ts'
+import { type PullRequest, pullsOfMergeGroup, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
+import { withPresentNames } from '../../src/report/outcome.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
-import type { Installation } from '../context/installation.ts'
-import type { FleetPlace } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
+import { affectedRepositories } from '../../src/verdict/affected-repositories.ts'
+import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
+import type { Changes } from '../../src/verdict/diff/changes.ts'
+import { isPassing } from '../job-error.ts'
 import type { RevisionSetSnapshot } from '../threads/protocol.ts'
-import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-combination.ts'
-import { evaluatingFleets } from './evaluating-fleets.ts'
-import { narrowerSources } from './narrower-sources.ts'
-import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
+import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-revision-set.ts'
+import { type Contributors, narrowerSources, type Pin, SourceReader } from './source-reader.ts'
+import type { FleetPlace, Installation, OpenedRepository, ReadableRepository, WorkerContext } from './worker-context.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
 export interface Change {
@@ -96,3 +101,196 @@ function unknownReader(): BailiwickError {
 const pick = ({ evaluation, gated, changes, prunes }: EvaluatedRevisionSet) => ({
   ...{ evaluation, gated, changes, prunes },
 })
+
+/** A fleet, and whether it evaluates itself only. */
+interface EvaluatingFleet {
+  readonly place: FleetPlace
+  readonly alone: boolean
+  /** It is too large to be read, so it is not known whether a cluster starts in it. */
+  readonly unread?: BailiwickError
+}
+
+/**
+ * The fleets that evaluate a change in the repository at `url`: the designated ones, and the repository itself where it has
+ * a `clusters` directory and is not designated. That one reads nothing else, because whoever may write to it decides what
+ * it names. No other repository is asked. Where nothing is designated, a root of a cluster anywhere in it is enough.
+ */
+export async function evaluatingFleets(installation: Installation, url: string): Promise<EvaluatingFleet[]> {
+  const { fleets } = await installation.designation()
+  const designated = fleets.map(place => ({ place, alone: false }))
+  if (fleets.some(({ repository }) => repository.url === url)) return designated
+  const own = (await installation.repositories()).find(one => one.url === url)
+  if (!own) return designated
+  const itself = { place: { repository: own, branch: own.defaultBranch }, alone: true }
+  if (await installation.isFleet(own)) return [...designated, itself]
+  const found = fleets.length === 0 && (await holdsRoot(installation, own))
+  if (found instanceof BailiwickError) return [{ ...itself, unread: found }]
+  return found ? [itself] : designated
+}
+
+/**
+ * Whether what is merged says that a cluster starts somewhere in it; one that is only assumed says nothing. An artifact whose
+ * content is only assumed counts here: the repository is evaluated by itself then, and reads nothing else.
+ */
+async function holdsRoot(
+  installation: Installation,
+  repository: ReadableRepository,
+): Promise<boolean | BailiwickError> {
+  const { url, defaultBranch: branch } = repository
+  const commit = await installation.head(repository, { branch })
+  if (commit === undefined) return false
+  const snapshot = await installation.content(repository, commit).catch(tooLarge)
+  if (snapshot instanceof BailiwickError) return snapshot
+  const tree = openSnapshot(snapshot)
+  const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, readFleetFile(tree, url))
+  return roots.some(({ how }) => how !== 'assumed')
+}
+
+/** Why nothing is known of what is too large. */
+function tooLarge(error: unknown): BailiwickError {
+  if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
+  const what = `It is unknown whether this repository contains a cluster: ${error.message}`
+  return new BailiwickError('render-limits', what, {
+    fix: 'Have an owner of the organization designate the repository of the fleet, or remove the App from this one.',
+    cause: error,
+  })
+}
+
+/**
+ * Finds the other repositories whose open pull requests may get another verdict after a push from `before` to `head`,
+ * by evaluating both in the present revision set. Most pushes affect none.
+ */
+export async function affectedPlaces(
+  context: WorkerContext,
+  { installation, repository }: OpenedRepository,
+  head: Pin,
+  before: string,
+  answers: readonly FleetAnswer[],
+): Promise<readonly ReadableRepository[]> {
+  const earlier = await evaluatedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
+  const rulesMoved = earlier !== undefined && (await hasOtherRules({ installation, repository }, head.commit, before))
+  const known = earlier ?? []
+  const urls = new Set<string>()
+  for (const answer of answers) {
+    const was = known.find(one => keyOf(one) === keyOf(answer))
+    const isFleet = answer.place.repository.url === repository.url
+    const affected =
+      was && !(isFleet && rulesMoved) ? affectedRepositories(was.evaluation, answer.evaluation) : everybody(answer)
+    for (const url of affected) urls.add(url)
+  }
+  const hidden = hiddenOf(known) === hiddenOf(answers) ? [] : [...known, ...answers].flatMap(namesIn)
+  const readable = await installation.repositories()
+  const concerned = readable.filter(({ url }) => urls.has(url) || mayLeadTo(hidden, url))
+  return concerned.filter(({ url, archived }) => url !== repository.url && !archived)
+}
+
+/** Where nodes that could not be built may lead. */
+const namesIn = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.flatMap(node => node.hides)
+
+const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
+
+/**
+ * The earlier evaluation; undefined if it cannot be repeated, as after a force push: then every repository may be
+ * affected.
+ */
+export async function evaluatedEarlier(
+  context: WorkerContext,
+  installation: Installation,
+  head: Pin,
+): Promise<readonly FleetAnswer[] | undefined> {
+  try {
+    return await evaluateChange(context, installation, { head })
+  } catch (error) {
+    if (isPassing(error)) throw error
+    context.log.warn(
+      { err: error, commit: `${head.url}@${head.commit}` },
+      'previous state of a branch could not be evaluated',
+    )
+    return undefined
+  }
+}
+
+/** What the fleet's own file says counts for everybody. */
+async function hasOtherRules(
+  { installation, repository }: Pick<OpenedRepository, 'installation' | 'repository'>,
+  head: string,
+  before: string,
+): Promise<boolean> {
+  const trees = await Promise.all([installation.content(repository, head), installation.content(repository, before)])
+  const [now, then] = trees.map(tree => tree.entries.find(({ path }) => path === FLEET_FILE)?.id)
+  return now !== then
+}
+
+const keyOf = ({ place }: FleetAnswer) => JSON.stringify([place.repository.url, place.branch])
+
+const everybody = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.map(({ source }) => source.url)
+
+/**
+ * Returns the evaluation of each fleet that an open pull request affects, as if it were merged now. Throws as
+ * readTestMerge does.
+ */
+export async function answersOf(
+  context: WorkerContext,
+  subject: OpenedRepository,
+  pull: PullRequest,
+): Promise<readonly FleetAnswer[]> {
+  const { installation, repository, octokit } = subject
+  const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
+  const pin = { url: repository.url, branch: pull.base.ref }
+  return evaluateChange(context, installation, {
+    head: { ...pin, commit: merge.sha, tree: merge.tree },
+    base: { ...pin, commit: merge.base },
+    people: peopleOfPull(subject, pull),
+  })
+}
+
+type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
+
+/**
+ * The contributors of a pull request: its author and everyone who pushed to its head. Read from GitHub on first use,
+ * once.
+ */
+export function peopleOfPull(subject: Asked, pull: PullRequest): Contributors {
+  return once(() => broughtBy(subject, pull))
+}
+
+/** The contributors of a merge group: those of each pull request in it, down to the base commit. */
+export function peopleOfGroup(
+  subject: Asked,
+  branch: string,
+  group: { readonly sha: string; readonly base: string },
+): Contributors {
+  const { octokit } = subject
+  const name = nameOf(subject)
+  return once(async () => {
+    const numbers = await pullsOfMergeGroup(octokit, name, branch, group)
+    if (!numbers || numbers.length === 0) return undefined
+    const logins = new Set<string>()
+    for (const number of numbers) {
+      const pull = await readPullRequest(octokit, name, number)
+      const people = pull && (await broughtBy(subject, pull))
+      if (!people) return undefined
+      for (const login of people) logins.add(login)
+    }
+    return [...logins]
+  })
+}
+
+/** Undefined where one of them is not a person, or GitHub does not say who it was. */
+async function broughtBy(subject: Asked, { author, head }: PullRequest): Promise<readonly string[] | undefined> {
+  if (author?.type !== 'User' || head.repository === null) return undefined
+  const [owner, repo] = head.fork ? head.repository.split('/') : [subject.repository.owner, subject.repository.name]
+  if (!owner || !repo) return undefined
+  const pushers = await listPushers(subject.octokit, { owner, repo }, head.ref, head.sha)
+  return pushers && [...new Set([author.login, ...pushers])]
+}
+
+const nameOf = ({ repository }: Asked): RepositoryName => ({ owner: repository.owner, repo: repository.name })
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}

@@ -1,24 +1,47 @@
 import { hash } from 'node:crypto'
-import { BailiwickError } from '../../src/errors.ts'
-import { canonicalRef } from '../../src/fleet/model/ref.ts'
-import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { canonicalRef, type SourceRef } from '../../src/fleet/model/source-ref.ts'
+import { introducedBy, readHead } from '../../src/github/branches.ts'
 import type { Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
-import { isDirectory } from '../../src/github/contents/is-directory.ts'
-import { readCommit } from '../../src/github/contents/read-commit.ts'
-import { readFile } from '../../src/github/contents/read-file.ts'
-import { readRepository } from '../../src/github/contents/read-repository.ts'
+import { readCommit } from '../../src/github/contents/commits.ts'
 import { readTree } from '../../src/github/contents/read-tree.ts'
-import { listRepositories, type Repository } from '../../src/github/contents/repositories.ts'
-import { readRole } from '../../src/github/people/permission.ts'
-import { readHead } from '../../src/github/pulls/branch.ts'
-import { introducedBy } from '../../src/github/pulls/introduced-by.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
-import type { DesignatedFleets } from '../context/designated-fleets.ts'
-import { CLUSTERS, type Installation } from '../context/installation.ts'
-import type { ReadableRepository } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { readDesignation } from '../designation/read-designation.ts'
-import { requiresCheck } from './requires-check.ts'
+import {
+  isDirectory,
+  listRepositories,
+  type Repository,
+  readFile,
+  readRepository,
+} from '../../src/github/contents/repositories.ts'
+import { readRole } from '../../src/github/people.ts'
+import { readBranchProtection, readBranchRules, readRuleset } from '../../src/github/protection.ts'
+import { normaliseUrl } from '../../src/kube/source-address.ts'
+import { checkNameOf } from '../../src/verdict/check-names.ts'
+import { evaluateGate, type ProtectionLayer } from '../../src/verdict/evaluate-gate.ts'
+import { readDesignation } from './designation.ts'
+import { findRepository } from './source-reader.ts'
+import {
+  CLUSTERS,
+  type DesignatedFleets,
+  type Installation,
+  type OpenedRepository,
+  type ReadableRepository,
+  type WorkerContext,
+} from './worker-context.ts'
+
+/**
+ * The repository that a job is about, as its installation reads it; undefined where the App may not read it. `octokit`: the
+ * reader, where the caller has it already. What is written takes another token, see openPlace.
+ */
+export async function openRepository(
+  context: WorkerContext,
+  { installation: id, owner, repo }: RepositoryName & { readonly installation: number },
+  octokit?: Octokit,
+): Promise<OpenedRepository | undefined> {
+  const reader = octokit ?? (await context.app.reader(id))
+  const installation = githubInstallation(context, id, reader)
+  const repository = await findRepository(installation, { owner, repo })
+  return repository && { installation, repository, octokit: reader }
+}
 
 /** How long it is remembered where an address leads that no repository of the installation has. */
 const LEADS_MS = 600_000
@@ -156,5 +179,83 @@ function readable(repository: Repository): ReadableRepository {
     createdAt: repository.createdAt,
     visibility: repository.visibility,
     pushedAt: repository.pushedAt,
+  }
+}
+
+/** Whether only commits that our App passed can reach a branch, by GitHub's rules as they are now. */
+async function requiresCheck(
+  { app }: WorkerContext,
+  installation: number,
+  octokit: Octokit,
+  { url, owner, name: repo }: ReadableRepository,
+  branch: string,
+): Promise<boolean> {
+  const [identity, rules, { layer, hidden }] = await Promise.all([
+    app.identity(),
+    readBranchRules(octokit, { owner, repo }, branch),
+    readBranchProtection(octokit, { owner, repo }, branch),
+  ])
+  const layers: ProtectionLayer[] = layer ? [layer] : []
+  // GitHub shows who may bypass a ruleset only to who may change it: this client reads that, and nothing else
+  const rulesets = rules.length > 0 ? await app.client(installation) : undefined
+  for (const { ruleset: id, ...one } of rules) {
+    const bypass = rulesets && (await readRuleset(rulesets, { owner, repo }, id))?.bypass
+    layers.push({ ...one, kind: 'ruleset', name: `#${id}`, bypass })
+  }
+  const known = { url, branch, layers, hidden, evaluated: [], namesakes: [] }
+  return evaluateGate(known, { name: checkNameOf(branch), app: identity.id }).state === 'real'
+}
+
+/** What an evaluation asked of an installation, and was answered: enough to evaluate the same again without command. */
+export class InstallationRecord {
+  /** By address of the repository and ref. */
+  readonly heads = new Map<string, { readonly repository: number; url: string; ref: SourceRef; commit: string }>()
+  readonly artifacts = new Map<string, { readonly url: string; ref: SourceRef; digest: string; tag?: string }>()
+  readonly parents = new Map<string, { readonly repository: number; commit: string; parent: string }>()
+  /** Only where the answer is yes. */
+  readonly adopted = new Map<string, { readonly repository: number; commit: string; file: string; url: string }>()
+  readonly names = new Map<string, { readonly owner: string; repo: string; id: number }>()
+}
+
+/** The same installation; the answers that an evaluation depends on are noted, the last one of each question. */
+export function recordedInstallation(installation: Installation, record: InstallationRecord): Installation {
+  const { registry } = installation
+  return {
+    ...installation,
+    registry: {
+      ...registry,
+      headOf: async (url, followed) => {
+        const head = await registry.headOf(url, followed)
+        const ref = { registry: followed }
+        if (head !== undefined) record.artifacts.set(JSON.stringify([url, ref]), { url, ref, ...head })
+        return head
+      },
+    },
+    head: async (repository, ref) => {
+      const commit = await installation.head(repository, ref)
+      const { id, url } = repository
+      const key = JSON.stringify([url, ref])
+      if (commit === undefined) record.heads.delete(key)
+      else record.heads.set(key, { repository: id, url, ref, commit })
+      return commit
+    },
+    leadsTo: async name => {
+      const id = await installation.leadsTo(name)
+      const key = `${name.owner}/${name.repo}`.toLowerCase()
+      if (id === undefined) record.names.delete(key)
+      else record.names.set(key, { ...name, id })
+      return id
+    },
+    isAdopted: async (declared, name) => {
+      const isAdopted = await installation.isAdopted(declared, name)
+      const place = { ...declared, repository: declared.repository.id }
+      if (isAdopted) record.adopted.set(JSON.stringify(place), place)
+      return isAdopted
+    },
+    parent: async (repository, commit) => {
+      const parent = await installation.parent(repository, commit)
+      if (parent !== undefined) record.parents.set(commit, { repository: repository.id, commit, parent })
+      return parent
+    },
   }
 }

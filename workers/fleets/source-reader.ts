@@ -1,15 +1,19 @@
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import type { RegistryHead } from '../../src/cluster/registry.ts'
+import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import type { OpaqueSource } from '../../src/fleet/model/input.ts'
-import type { AskedRepository, DeclarationPlace, RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import {
+  type AskedRepository,
+  type DeclarationPlace,
+  isWider,
+  type RepositoryFact,
+} from '../../src/fleet/model/source-access.ts'
 import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
-import type { TreeSnapshot } from '../../src/git/tree.ts'
+import { openSnapshot, type TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
-import type { RegistryHead } from '../../src/oci/find-head.ts'
-import type { Installation, SourceInstallation } from '../context/installation.ts'
-import type { ReadableRepository } from '../context/readable-repository.ts'
-import type { EarlierSnapshot, PinnedRepository } from '../threads/protocol.ts'
-import { findRepository, idAt, repositoryAt } from './find-repository.ts'
+import { normaliseUrl } from '../../src/kube/source-address.ts'
+import type { EarlierSnapshot, PinnedRepository, RevisionSetSnapshot } from '../threads/protocol.ts'
+import type { FleetPlace, Installation, ReadableRepository, SourceInstallation } from './worker-context.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
 export interface Pin {
@@ -246,4 +250,86 @@ export class SourceReader {
     const repository = await this.at(wanted.url)
     return repository && this.head(repository, wanted)
   }
+}
+
+type Names = Pick<Installation, 'repositories' | 'leadsTo'>
+
+/**
+ * The repository of an installation to which a normalised address leads, also one that it had before (GitHub leads on from
+ * it, and so Flux goes on deploying), or by the name that GitHub's events give it; undefined where the App may not read it.
+ */
+export async function findRepository(
+  installation: Names,
+  wanted: { readonly url: string } | RepositoryName,
+): Promise<ReadableRepository | undefined> {
+  const repositories = await installation.repositories()
+  if (!('url' in wanted)) return repositories.find(one => one.owner === wanted.owner && one.name === wanted.repo)
+  const present = repositoryAt(repositories, wanted.url)
+  if (present) return present
+  const id = await idAt(installation, wanted.url)
+  return repositories.find(one => one.id === id)
+}
+
+/** The repository that has this address now; GitHub compares names in any case, wherever it runs. */
+function repositoryAt(repositories: readonly ReadableRepository[], url: string): ReadableRepository | undefined {
+  return (
+    repositories.find(one => one.url === url) ?? repositories.find(one => one.url.toLowerCase() === url.toLowerCase())
+  )
+}
+
+/** GitHub's id of whatever an address leads to; undefined where nothing answers, or it is not on the installation's server. */
+async function idAt(installation: Names, url: string): Promise<number | undefined> {
+  const [first] = await installation.repositories()
+  const named = nameInAddress(url)
+  if (!first || !named || !first.url.startsWith(`${named.server}/`)) return undefined
+  return installation.leadsTo({ owner: named.owner, repo: named.repo })
+}
+
+/** Where a repository is: its name, and the server, `https://github.com`. */
+interface NamedRepository extends RepositoryName {
+  readonly server: string
+}
+
+/** The repository that a normalized address of a GitHub server names; undefined for every other address. */
+export function nameInAddress(url: string): NamedRepository | undefined {
+  const [, server, owner, repo] = /^(https?:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
+  return server && owner && repo ? { server, owner, repo } : undefined
+}
+
+/**
+ * Those of the repositories at `urls` that fewer people can see than the one at `place`: their text is not published there.
+ * What GitHub does not list counts as private.
+ */
+export async function narrowerSources(
+  installation: Pick<Installation, 'repositories'>,
+  place: string,
+  urls: readonly string[],
+): Promise<readonly string[]> {
+  const repositories = new Map((await installation.repositories()).map(one => [one.url, one.visibility]))
+  const here = repositories.get(place) ?? 'public'
+  return [...new Set(urls)].filter(url => url !== place && isWider(here, repositories.get(url) ?? 'private')).sort()
+}
+
+/** The same, as if some sources could not be seen. */
+export function withoutSources(snapshot: RevisionSetSnapshot, urls: ReadonlySet<string>): RevisionSetSnapshot {
+  if (urls.size === 0) return snapshot
+  const left = snapshot.sources.filter(({ url }) => urls.has(url))
+  const reason = 'fewer people can see it than this repository'
+  return {
+    ...snapshot,
+    sources: snapshot.sources.filter(({ url }) => !urls.has(url)),
+    opaque: [...snapshot.opaque, ...left.map(({ url, ref }) => ({ url, ref, reason }))],
+  }
+}
+
+/** The fleet's own file as its branch has it now, and the commit that it is of; `text` undefined: there is none. */
+export async function readFleetFileText(
+  installation: Installation,
+  { repository, branch }: FleetPlace,
+): Promise<{ readonly commit: string; readonly text: string | undefined }> {
+  const commit = await installation.head(repository, { branch })
+  if (commit === undefined) throw new BailiwickError('git-missing', `${repository.url} has no ${branch}`)
+  const tree = openSnapshot(await installation.content(repository, commit))
+  if (tree.entry(FLEET_FILE)?.type !== 'file') return { commit, text: undefined }
+  return { commit, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(tree.read(FLEET_FILE)) }
 }

@@ -1,23 +1,22 @@
-import { BailiwickError } from '../../src/errors.ts'
-import { isTenancyCheck } from '../../src/gate/check-names.ts'
-import { readCheckRun } from '../../src/github/checks/read-check-run.ts'
-import { writeReply } from '../../src/github/comments/reply.ts'
-import { readRole } from '../../src/github/people/permission.ts'
-import { listPullRequestsOf, type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import { prose } from '../../src/message/markdown.ts'
-import type { Attempt, CheckAction } from '../../src/queue/queue.ts'
-import { openError } from '../../src/report/open-error.ts'
-import type { DecisionKind } from '../../src/trail/trail-entry.ts'
-import { requestWaivers } from '../commands/request-waivers.ts'
-import type { OpenedRepository } from '../context/opened-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
-import { openRepository } from '../fleets/open-repository.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { prose } from '../../src/base/markup.ts'
+import { readCheckRun } from '../../src/github/checks.ts'
+import { writeReply } from '../../src/github/comments.ts'
+import { readRole } from '../../src/github/people.ts'
+import { listPullRequestsOf, type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
+import type { Attempt, CheckAction } from '../../src/receive/queue.ts'
+import { openError } from '../../src/report/check-run.ts'
+import { isTenancyCheck } from '../../src/verdict/check-names.ts'
+import { applyFixes as applied, type Fix } from '../../src/verdict/fixes.ts'
+import type { DecisionKind } from '../../src/verdict/trail-entry.ts'
+import { requestWaivers } from '../commands/waive.ts'
+import { openRepository } from '../fleets/github-installation.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { type CommitOutcome, fixesAtHead, readFixes, textsOf } from '../gate/commit-outcome.ts'
+import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
+import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { commitRecorded, recordButton } from '../gate/record-decision.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { applyFixes } from '../publish/apply-fixes.ts'
-import { openPlace } from '../publish/open-place.ts'
-import type { PublishTarget } from '../publish/publish-verdict.ts'
-import { recordButton } from '../trail/record-button.ts'
 
 /**
  * Handles a button of our check run, if GitHub confirms that the person has write access now; otherwise it is ignored.
@@ -86,6 +85,13 @@ interface Button {
   run(pressed: Pressed): Promise<{ readonly answer: string | undefined; readonly fleets: readonly string[] }>
 }
 
+const NOT_FIXED = {
+  fork: 'The fixes were not applied: the branch is in a fork, which the App never writes to.',
+  nothing: 'No fix was applied: no finding has a certain fix anymore.',
+  committed: undefined,
+  moved: undefined,
+}
+
 const BUTTONS: Readonly<Record<CheckAction['action'], Button>> = {
   fix: { decision: 'fix', run: fix },
   waive: { decision: 'waiver', run: askForWaivers },
@@ -99,13 +105,6 @@ async function fix({ context, place, subject, pull, login, attempt }: Pressed) {
   return { answer: NOT_FIXED[outcome], fleets: outcome === 'committed' && fleet !== undefined ? [fleet] : [] }
 }
 
-const NOT_FIXED = {
-  fork: 'The fixes were not applied: the branch is in a fork, which the App never writes to.',
-  nothing: 'No fix was applied: no finding has a certain fix anymore.',
-  committed: undefined,
-  moved: undefined,
-}
-
 async function askForWaivers({ context, place, subject, pull, login }: Pressed) {
   const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
   const reason = `requested with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
@@ -113,4 +112,49 @@ async function askForWaivers({ context, place, subject, pull, login }: Pressed) 
   const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
   const answer = `Requested a waiver until ${until}: ${where} in the fleet repository. Complete the reason there; a fleet admin then approves it.`
   return { answer, fleets: opened.map(({ fleet }) => fleet) }
+}
+
+/** What became of a wish to apply fixes. */
+type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
+
+/**
+ * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on the evaluated head.
+ * `fork`: the branch is in another owner's repository, which is never written to.
+ */
+async function applyFixes(
+  context: WorkerContext,
+  { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
+  subject: OpenedRepository,
+  pull: PullRequest,
+  evaluated: CommitOutcome,
+  login: string,
+): Promise<Applied> {
+  if (pull.head.fork) return 'fork'
+  const fixes = readFixes(evaluated)
+  if (fixes.length === 0 || !evaluated.tree) return 'nothing'
+  const { repository, installation } = subject
+  const head = await installation.content(repository, pull.head.sha)
+  const here = fixesAtHead(fixes, evaluated.tree, head)
+  const texts = textsOf(head)
+  const modes = new Map(head.entries.map(({ path, mode }) => [path, mode]))
+  const files = [...Map.groupBy(here, fix => fix.path)].map(([path, ofFile]) => ({
+    path,
+    content: applied(texts(path) ?? '', ofFile),
+    mode: modes.get(path) === '100755' ? ('100755' as const) : ('100644' as const),
+  }))
+  if (files.length === 0) return 'nothing'
+  const name = { owner: repository.owner, repo: repository.name }
+  const message = messageOf(here, login)
+  const url = evaluated.context.fleet?.repository
+  const act = { context, app, fleet: url === undefined ? undefined : { installation: installation.id, url } }
+  const commit = { branch: pull.head.ref, head: pull.head.sha, files, message }
+  const sha = await commitRecorded(act, octokit, name, pull.number, commit)
+  return sha === undefined ? 'moved' : 'committed'
+}
+
+/** Names rules only: a path may hold what GitHub takes for the wish to close an issue. */
+function messageOf(fixes: readonly Fix[], login: string): string {
+  const rules = [...new Set(fixes.flatMap(fix => fix.findings.map(finding => finding.rule)))].sort()
+  const subject = fixes.length === 1 ? `Fix ${rules[0]}` : `Fix ${fixes.length} findings of Bailiwick`
+  return [subject, '', ...rules.map(rule => `- ${rule}`), '', `Requested by ${login}.`].join('\n')
 }

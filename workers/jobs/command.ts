@@ -1,24 +1,26 @@
-import { readCommandLine } from '../../src/command/command-line.ts'
-import { refusalText } from '../../src/command/refusal-text.ts'
-import { type IssueComment, readIssueComment } from '../../src/github/comments/issue-comment.ts'
-import { ourReactions, react } from '../../src/github/comments/reactions.ts'
-import { writeReply } from '../../src/github/comments/reply.ts'
-import { readRole } from '../../src/github/people/permission.ts'
-import { removedWarning } from '../../src/message/removed.ts'
-import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
-import { openError } from '../../src/report/open-error.ts'
-import type { BailiwickCommand, CommandContext } from '../commands/command-context.ts'
-import { helpFor } from '../commands/help.ts'
-import { mayWrite } from '../commands/may.ts'
-import { recordCommand } from '../commands/record-command.ts'
+import { hash } from 'node:crypto'
+import { removedWarning } from '../../src/base/removed.ts'
+import { type IssueComment, ourReactions, react, readIssueComment, writeReply } from '../../src/github/comments.ts'
+import { readRole } from '../../src/github/people.ts'
+import type { Attempt, CommandJob } from '../../src/receive/queue.ts'
+import { openError } from '../../src/report/check-run.ts'
+import { readCommandLine, refusalText } from '../../src/surface/command/command-line.ts'
+import {
+  type BailiwickCommand,
+  type CommandContext,
+  mayWrite,
+  presentPull,
+  subjectOf,
+} from '../commands/command-context.ts'
+import { helpFor } from '../commands/questions.ts'
 import { commands } from '../commands/registry.ts'
-import type { FleetPlace } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { type FleetAccess, isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
-import { openRepository } from '../fleets/open-repository.ts'
+import { answersOf } from '../fleets/evaluate-change.ts'
+import { openRepository } from '../fleets/github-installation.ts'
+import type { FleetPlace, WorkerContext } from '../fleets/worker-context.ts'
+import { type FleetAccess, isFleetAdmin } from '../gate/missing-approvals.ts'
+import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { recordDecision } from '../gate/record-decision.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { openPlace } from '../publish/open-place.ts'
-import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
@@ -107,4 +109,46 @@ async function fleetsOf(access: FleetAccess, login: string): Promise<readonly Fl
   const { fleets } = await access.installation.designation()
   const decides = await Promise.all(fleets.map(fleet => isFleetAdmin(access, fleet, login)))
   return fleets.filter((_, index) => decides[index])
+}
+
+/**
+ * Has a command that was carried out written to the trail: of this fleet, or of the fleets that its author decides for.
+ * Its words stay in the comment, where they can be hidden; the trail has their hash.
+ */
+async function recordCommand(
+  command: CommandContext,
+  { name, decision: kind }: Pick<BailiwickCommand, 'name' | 'decision'>,
+  reaction: 'rocket' | '+1',
+): Promise<void> {
+  const { context, data, comment } = command
+  const result = reaction === 'rocket' ? 'done' : AFTER_PLUS[name]
+  if (kind === 'none' || result === undefined || context.outbox === undefined) return
+  for (const fleet of await fleetsFor(command)) {
+    await recordDecision(
+      context,
+      { installation: data.installation, url: fleet.repository.url },
+      {
+        id: `comment ${comment.id}`,
+        ...{ kind, who: comment.author.login, repository: `${data.owner}/${data.repo}`, result },
+        ...(comment.issue.pullRequest ? { pull: comment.issue.number } : {}),
+        revisions: [],
+        digest: hash('sha256', comment.body),
+      },
+    )
+  }
+}
+
+/** What was decided where the reaction is only `+1`; a command that is not listed changed nothing then. */
+const AFTER_PLUS: Readonly<Record<string, string>> = { hold: 'done', unhold: 'done', override: 'pending' }
+
+/** A decision of a person without a role in a fleet is recorded in the fleets that evaluate the pull request, or in the only fleet. */
+async function fleetsFor(command: CommandContext): Promise<readonly FleetPlace[]> {
+  const { context, installation, repository, comment, fleetsOf } = command
+  const mine = await fleetsOf()
+  const here = mine.filter(fleet => fleet.repository.url === repository.url)
+  if (mine.length > 0) return here.length > 0 ? here : mine
+  const { fleets } = await installation.designation()
+  if (fleets.length <= 1 || !comment.issue.pullRequest) return fleets.length === 1 ? fleets : []
+  const answers = await answersOf(context, subjectOf(command), await presentPull(command))
+  return answers.map(({ place }) => place)
 }

@@ -1,24 +1,34 @@
-import type { Attempt, JobName, Jobs, SettleChecks } from '../../src/queue/queue.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { openRepository } from '../fleets/open-repository.ts'
-import { settleAndAsk } from '../gate/settle-and-ask.ts'
+import { BailiwickError, type ErrorCode } from '../../src/base/errors.ts'
+import { listOurCheckRuns } from '../../src/github/checks.ts'
+import { readPullRequest } from '../../src/github/pull-request.ts'
+import type {
+  Attempt,
+  JobName,
+  Jobs,
+  ReportDeadCommit,
+  ReportDeadPullRequest,
+  SettleChecks,
+} from '../../src/receive/queue.ts'
+import type { ReportContext } from '../../src/report/outcome.ts'
+import { openRepository } from '../fleets/github-installation.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
+import { readBases } from '../gate/bases.ts'
+import { BRANCH_CHECK, openPlace, publishVerdict } from '../gate/publish-verdict.ts'
+import { recordVerdict } from '../gate/record-decision.ts'
+import { begun, settleAndAsk } from '../gate/settle.ts'
+import { settleOffboarding } from '../tenants/offboarding.ts'
+import { withdrawAccess } from '../tenants/open-onboarding.ts'
 import { checkAction } from './check-action.ts'
 import { command } from './command.ts'
-import { buryJob } from './dead-job.ts'
-import { evaluateCommit } from './evaluate-commit.ts'
-import { evaluateFollowers } from './evaluate-followers.ts'
-import { postApplied } from './post-applied.ts'
-import { postOnPullRequest } from './post-on-pull-request.ts'
+import { evaluateCommit, evaluateFollowers } from './evaluate-commit.ts'
+import { postApplied, postOnPullRequest } from './post-on-pull-request.ts'
 import { redeliverer } from './redeliver.ts'
-import { reportDeadCommit, reportDeadPullRequest } from './report-dead.ts'
-import { settleOffboarding } from './settle-offboarding.ts'
 import { survey } from './survey.ts'
 import { sweepInstallation } from './sweep-installation.ts'
 import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
-import { withdrawAccess } from './withdraw-access.ts'
 import { writeTrail } from './write-trail.ts'
 
 /** A kind of job that has someone who does it. */
@@ -31,6 +41,18 @@ interface Work {
 const VALIDATIONS_AT_ONCE = 4
 /** They mostly wait for their turn to write, each installation for its own. */
 const COMMENTS_AT_ONCE = 4
+
+/** Kinds of jobs that owe someone a check run: it must not stay open, or stay green, because the job is dead. */
+const OWES: { readonly [N in JobName]?: ReportDead } = {
+  'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
+    const { installation, owner, repo, pull } = data
+    return queue.add('report-dead-pull-request', { installation, owner, repo, pull, why, at })
+  },
+  'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
+    reportOnCommit(context, { installation, owner, repo, sha }, why, at),
+  'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
+    reportOnCommit(context, { ...data, base: data.branch }, why, at),
+}
 
 /** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
@@ -90,4 +112,95 @@ async function sweep({ app, queue }: WorkerContext): Promise<void> {
     await queue.add('sweep-installation', { installation })
     await queue.add('survey', { installation })
   }
+}
+
+type ReportDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
+
+function reportOnCommit(
+  { queue }: WorkerContext,
+  { installation, owner, repo, sha, base }: Omit<ReportDeadCommit, 'why' | 'at'>,
+  why: string,
+  at: number,
+): Promise<void> {
+  return queue.add('report-dead-commit', {
+    installation,
+    owner,
+    repo,
+    sha,
+    why,
+    at,
+    ...(base === undefined ? {} : { base }),
+  })
+}
+
+/**
+ * Adds a job that reports a failed job. It is a separate job because what ended this one (an outage, a bug, a limit)
+ * may prevent a report now.
+ */
+async function buryJob<N extends JobName>(
+  context: WorkerContext,
+  name: N,
+  data: Jobs[N],
+  error: unknown,
+): Promise<void> {
+  context.log.error({ job: name, data, err: error }, 'job failed permanently')
+  const why = error instanceof BailiwickError ? error.code : 'internal'
+  await OWES[name]?.(context, data as never, why, Date.now())
+}
+
+/** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
+async function reportDeadPullRequest(context: WorkerContext, data: ReportDeadPullRequest): Promise<void> {
+  const octokit = await context.app.reader(data.installation)
+  const pull = await readPullRequest(octokit, data, data.pull)
+  if (pull?.state !== 'open') return
+  await publishUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
+}
+
+/** Publishes on a commit that it could not be evaluated, and that it will be tried again. */
+async function reportDeadCommit(context: WorkerContext, data: ReportDeadCommit): Promise<void> {
+  const { sha, base } = data
+  await publishUndecided(
+    context,
+    data,
+    base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base },
+  )
+}
+
+interface DeadCommit {
+  readonly sha: string
+  readonly kind: ReportContext['kind']
+  /** What it would be merged into; absent for the tip of a branch. */
+  readonly base?: string
+}
+
+async function publishUndecided(
+  context: WorkerContext,
+  data: ReportDeadPullRequest | ReportDeadCommit,
+  { sha: headSha, kind, base }: DeadCommit,
+): Promise<void> {
+  const subject = await openRepository(context, data)
+  if (!subject) return
+  const { repository, octokit } = subject
+  const place = await openPlace(context, data, repository.id)
+  const bases = await readBases(context, subject)
+  const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOf([base])
+  const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
+  const evaluated = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
+  for (const check of checks) {
+    const last = runs.find(({ name }) => name === check.name)
+    // a later job reached a verdict meanwhile; GitHub's times are whole seconds
+    if (last?.status === 'completed' && begun(last) > data.at) continue
+    const at = { ...data, ...('pull' in data ? { pull: data.pull } : {}) }
+    const record = () => recordVerdict(context, at, place.app, check.name, evaluated)
+    await publishVerdict(place, check, evaluated, { runs, record })
+  }
+}
+
+function gaveUp(why: string): BailiwickError {
+  const outage = why === 'github-unavailable'
+  return new BailiwickError(
+    why as ErrorCode,
+    outage ? 'GitHub did not respond, and all attempts failed' : `Bailiwick gave up after several tries (${why})`,
+    { fix: 'Bailiwick retries within the hour. To retry now, re-run the check or push again.' },
+  )
 }

@@ -1,10 +1,21 @@
-import { removeComment, upsertComment } from '../../src/github/comments/comment.ts'
-import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { PostOnPullRequest } from '../../src/queue/queue.ts'
+import {
+  listPatches,
+  listReviewComments,
+  removeComment,
+  upsertComment,
+  writeReview,
+} from '../../src/github/comments.ts'
+import { pathAuthors } from '../../src/github/people.ts'
+import { mergedPull, readPullRequest } from '../../src/github/pull-request.ts'
+import type { PostApplied, PostOnPullRequest } from '../../src/receive/queue.ts'
+import { APPLIED_MARKER, applyComment } from '../../src/report/apply-comment.ts'
+import type { ClusterPage } from '../../src/report/cluster-page.ts'
 import { COMMENT_MARKER } from '../../src/report/comment.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { openPlace } from '../publish/open-place.ts'
-import { postSuggestions, type SuggestionPlace } from '../publish/post-suggestions.ts'
+import { clusterPath } from '../../src/surface/pages/page-address.ts'
+import { ChangedLines, fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/verdict/suggestions.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
+import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { isOffboarding } from '../tenants/offboarding.ts'
 
 /**
  * Posts the comment and the suggestions of the last evaluation on a pull request. It is a separate job because GitHub
@@ -37,4 +48,72 @@ async function postComment(place: SuggestionPlace, body: string | undefined): Pr
   const sticky = { number, marker: COMMENT_MARKER, stands }
   if (body === undefined) await removeComment(octokit, app, place, sticky)
   else await upsertComment(octokit, app, place, { ...sticky, body })
+}
+
+/** The pull request that gets the suggestions. */
+interface SuggestionPlace extends PublishTarget {
+  readonly pull: number
+  readonly headSha: string
+  /** Whether that is its head still; asked before anything is written. */
+  readonly stands: () => Promise<boolean>
+}
+
+/**
+ * Posts the certain fixes as suggestions on a pull request, each once while it is open; makes no request if there are
+ * none. Forks get them too, because their author can commit them.
+ */
+async function postSuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
+  const { octokit, app, pull, headSha: commit } = place
+  if (fixes.length === 0) return
+  const comments = await listReviewComments(octokit, app, place, pull)
+  const offered = new Set(comments.flatMap(({ body }) => fixIdOf(body) ?? []))
+  if (fixes.every(fix => offered.has(fix.id))) return
+  const patches = await listPatches(octokit, place, pull)
+  const changed = new Map([...patches].map(([path, patch]) => [path, new ChangedLines(patch)]))
+  const open = comments.filter(({ body, outdated }) => !outdated && fixIdOf(body) !== undefined).length
+  const suggestions = suggestionsOf(fixes, changed, { offered, open })
+  if (suggestions.length === 0 || !(await place.stands())) return
+  await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions), comments: suggestions })
+}
+
+/** How many failed nodes of a commit are looked up for whom they concern. */
+const MAX_ASKED = 5
+
+/**
+ * Writes what became of a merged pull request on all clusters, as one comment that is brought up to date. It reads the
+ * stored pages of the clusters; without them, or for a commit that no pull request brought, nothing is written.
+ */
+export async function postApplied(context: WorkerContext, data: PostApplied): Promise<void> {
+  const { owner, repo, sha } = data
+  const pages = await pagesOf(context, data)
+  const [first] = pages
+  if (!first) return
+  const facts = {
+    here: first.repository,
+    commit: sha,
+    authors: new Map<string, readonly string[]>(),
+    page: (cluster: string) => {
+      const { publicUrl } = context.pages
+      return publicUrl === undefined ? undefined : `${publicUrl}${clusterPath(owner, repo, cluster)}`
+    },
+  }
+  if (applyComment(pages, facts) === undefined) return
+  const place = await openPlace(context, data, first.repositoryId)
+  const pull = await mergedPull(place.octokit, data, sha)
+  if (!pull) return
+  if (isOffboarding(pull.branch)) {
+    await context.queue.add('settle-offboarding', { installation: data.installation, owner, repo, pull: pull.number })
+  }
+  const failed = pages.flatMap(({ nodes }) => nodes.filter(one => one.phase === 'failed' && one.since === sha))
+  for (const { key, paths = [], repository } of failed.slice(0, MAX_ASKED)) {
+    if (repository === first.repository) facts.authors.set(key, await pathAuthors(place.octokit, data, pull, paths))
+  }
+  const body = applyComment(pages, facts)!
+  await upsertComment(place.octokit, place.app, data, { number: pull.number, marker: APPLIED_MARKER, body })
+}
+
+async function pagesOf({ bindings, pages: { store } }: WorkerContext, { owner, repo }: PostApplied) {
+  const bound = bindings.filter(({ mode }) => mode === 'reconcile')
+  const found = await Promise.all(bound.map(({ name }) => store.cluster(owner, repo, name)))
+  return found.filter((page): page is ClusterPage => page !== undefined)
 }

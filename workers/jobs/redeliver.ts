@@ -1,6 +1,5 @@
-import { listDeliveries, redeliverAttempt } from '../../src/github/client/deliveries.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { missedDeliveries } from './missed-deliveries.ts'
+import { type DeliveryAttempt, listDeliveries, redeliverAttempt } from '../../src/github/client/open-app-key.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
 
 /** GitHub redelivers nothing that is older: https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries */
 const KEPT_MS = 3 * 24 * 60 * 60 * 1000
@@ -26,4 +25,37 @@ export function redeliverer(): (context: WorkerContext) => Promise<void> {
     from = Math.min(oldest ?? now, now - OVERLAP_MS)
     if (due.length > 0) log.warn({ missed: due.length }, 'redelivery of failed webhooks requested')
   }
+}
+
+const MINUTE = 60_000
+/** GitHub waits ten seconds for an answer; an attempt is listed as failed no later than that. */
+const UNDER_WAY_MS = MINUTE
+/** Rest between two redeliveries of one event; doubles with each, so that a long outage is not a flood. */
+const REST_MS = 10 * MINUTE
+const LONGEST_REST_MS = 6 * 60 * MINUTE
+
+/** What a list of attempts says about the events that we did not take. */
+interface Missed {
+  /** An attempt of each event to send again now, the oldest event first. */
+  readonly due: readonly number[]
+  /** When the oldest event that is still missed was first sent, in ms; undefined where none is. */
+  readonly oldest: number | undefined
+}
+
+/** Returns the events that no delivery attempt delivered. `attempts`: in any order; `now` in ms. */
+export function missedDeliveries(attempts: readonly DeliveryAttempt[], now: number): Missed {
+  const events = Map.groupBy(attempts, ({ guid }) => guid)
+  const missed = [...events.values()]
+    .filter(all => !all.some(({ taken }) => taken))
+    .map(all => all.toSorted((a, b) => a.at - b.at || a.id - b.id))
+    .sort(([a], [b]) => (a?.at ?? 0) - (b?.at ?? 0))
+  const due = missed.filter(all => isDue(all, now)).flatMap(([first]) => (first ? [first.id] : []))
+  return { due, oldest: missed[0]?.[0]?.at }
+}
+
+function isDue(attempts: readonly DeliveryAttempt[], now: number): boolean {
+  const last = attempts.at(-1)?.at ?? 0
+  const again = attempts.filter(({ redelivery }) => redelivery).length
+  const rest = again === 0 ? UNDER_WAY_MS : Math.min(LONGEST_REST_MS, REST_MS * 2 ** (again - 1))
+  return now - last >= rest
 }

@@ -1,15 +1,12 @@
-import type { DesignationRecord, FleetChoice } from '../../src/designation/designation-record.ts'
-import { BailiwickError } from '../../src/errors.ts'
-import type { Survey } from '../../src/queue/queue.ts'
-import type { DesignatedFleets } from '../context/designated-fleets.ts'
-import type { Installation } from '../context/installation.ts'
-import type { FleetPlace } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { evaluateRevisionSet } from '../fleets/evaluate-combination.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import type { DesignationRecord, FleetChoice } from '../../src/github/designate.ts'
+import type { Survey } from '../../src/receive/queue.ts'
+import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
-import { openWriteClient } from '../publish/open-write-client.ts'
-import { type SurveyedPlace, surveyPlace } from '../survey/survey-place.ts'
+import type { DesignatedFleets, FleetPlace, Installation, WorkerContext } from '../fleets/worker-context.ts'
+import { openWriteClient } from '../gate/publish-verdict.ts'
+import { type SurveyedPlace, surveyPlace } from '../gate/survey-place.ts'
 
 /** What GitHub refuses for good on one repository (it is archived, it is gone) keeps nothing from the others. */
 const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'onboard-input', 'source-unreadable']

@@ -1,22 +1,24 @@
-import { BRANCH_CHECK_NAME } from '../../src/gate/check-names.ts'
-import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import { hash } from 'node:crypto'
+import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
-import { listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
-import type { SweepInstallation } from '../../src/queue/queue.ts'
-import type { Installation } from '../context/installation.ts'
-import type { ReadableRepository } from '../context/readable-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
+import { listOwnPulls } from '../../src/github/own-pulls.ts'
+import type { SweepInstallation } from '../../src/receive/queue.ts'
+import { BRANCH_CHECK_NAME } from '../../src/verdict/check-names.ts'
+import { readFleets } from '../fleets/evaluate-revision-set.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
-import { readFleets } from '../fleets/read-fleets.ts'
-import { settlePulls } from '../gate/keep-pulls.ts'
-import { readBases } from '../gate/repository-bases.ts'
-import { forgetRules } from '../gate/required-names.ts'
-import { type SettledPull, settleRepository } from '../gate/settle-repository.ts'
-import { slowTurn } from '../gate/slow-turn.ts'
-import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
-import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
-import { isOffboarding } from '../offboarding/offboarding-place.ts'
-import { leftKeys } from '../onboarding/left-keys.ts'
+import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { forgetRules, headKey, headsThatDecide, readBases, type StandingHead, standingHeads } from '../gate/bases.ts'
+import { settlePulls } from '../gate/keep-pages.ts'
+import {
+  begun,
+  type SettledPull,
+  type Staleness,
+  settleRepository,
+  stalenessOf,
+  stalenessOfChecks,
+} from '../gate/settle.ts'
+import { isOffboarding } from '../tenants/offboarding.ts'
+import { leftKeys } from '../tenants/open-onboarding.ts'
 
 /**
  * Finds missing and outdated verdicts of one installation, on branches that a fleet reads and on open pull requests
@@ -130,3 +132,20 @@ async function evaluatePull(
 }
 
 const nameOf = ({ repository, pull }: FoundPull) => `${repository.id}#${pull.number}`
+
+const MINUTE = 60_000
+const HOUR_MINUTES = 60
+/** On average, so that no hour has more than about sixty: minutes are drawn, not counted. */
+const PER_HOUR = 45
+
+/**
+ * The delay before a pull request is evaluated again by a newer version, in ms. The delays are spread by name, one pull
+ * request per minute, over as many hours as needed. Nothing is stored: every process computes the same minute.
+ */
+export function slowTurn(name: string, many: number, now: number): number {
+  const minutes = HOUR_MINUTES * Math.max(1, Math.ceil(many / PER_HOUR))
+  const own = hash('sha256', name, 'buffer').readUInt32BE(0) % minutes
+  const present = Math.floor(now / MINUTE) % minutes
+  const ahead = (own - present + minutes) % minutes
+  return ahead === 0 ? 0 : ahead * MINUTE - (now % MINUTE)
+}

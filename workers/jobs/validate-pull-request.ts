@@ -1,5 +1,4 @@
-import { isShared, type NamedCheck } from '../../src/gate/check-names.ts'
-import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { OurCheckRun } from '../../src/github/checks.ts'
 import {
   assertComputed,
   type ListedPullRequest,
@@ -8,25 +7,19 @@ import {
   readPullRequest,
   readTestMerge,
   type TestMerge,
-} from '../../src/github/pulls/pull-request.ts'
-import type { Attempt, ValidatePullRequest } from '../../src/queue/queue.ts'
-import type { OpenedRepository } from '../context/opened-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { type EvaluatedPull, evaluateWithDecisions } from '../evaluate/evaluate-with-circumstances.ts'
-import { isLabeledHold } from '../evaluate/read-hold.ts'
-import { statementOf } from '../evaluate/statement-of.ts'
-import { withWorse, worstOfHead } from '../evaluate/worst-of-head.ts'
-import { openRepository } from '../fleets/open-repository.ts'
-import { dropPull, keepPull } from '../gate/keep-pulls.ts'
-import { type RepositoryBases, readBases } from '../gate/repository-bases.ts'
-import { checksAt } from '../gate/settle-repository.ts'
-import { isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/supersede-runs.ts'
-import { announceSlow, watched } from '../publish/announce-slow.ts'
-import { cancelOvertakenRuns } from '../publish/cancel-overtaken-runs.ts'
-import { HeadRuns } from '../publish/head-runs.ts'
-import { openPlace } from '../publish/open-place.ts'
-import { publishChecks } from '../publish/publish-checks.ts'
-import type { PublishTarget } from '../publish/publish-verdict.ts'
+} from '../../src/github/pull-request.ts'
+import type { Attempt, ValidatePullRequest } from '../../src/receive/queue.ts'
+import { isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
+import { openRepository } from '../fleets/github-installation.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { type RepositoryBases, readBases } from '../gate/bases.ts'
+import { statementOf } from '../gate/commit-outcome.ts'
+import { type EvaluatedPull, evaluateWithDecisions, withWorse, worstOfHead } from '../gate/evaluate-pull-request.ts'
+import { isLabeledHold } from '../gate/human-decisions.ts'
+import { dropPull, keepPull } from '../gate/keep-pages.ts'
+import { announceSlow, cancelOvertakenRuns, HeadRuns, publishChecks, watched } from '../gate/publish-checks.ts'
+import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { checksAt, isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/settle.ts'
 
 /**
  * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and

@@ -1,23 +1,23 @@
-import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
-import type { Attempt, ValidatePush } from '../../src/queue/queue.ts'
-import type { OpenedRepository } from '../context/opened-repository.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { affectedPlaces } from '../evaluate/affected-places.ts'
-import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
-import { outcomeOf } from '../evaluate/outcome-of.ts'
-import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
-import { openRepository } from '../fleets/open-repository.ts'
-import { readFleets } from '../fleets/read-fleets.ts'
+import { listOpenPullRequests } from '../../src/github/pull-request.ts'
+import type { Attempt, ValidatePush } from '../../src/receive/queue.ts'
+import { affectedPlaces, evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
+import { readFleets } from '../fleets/evaluate-revision-set.ts'
+import { openRepository } from '../fleets/github-installation.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import { settleFollowed } from '../gate/settle-followed.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { type CommitOutcome, outcomeOf } from '../gate/commit-outcome.ts'
+import { keepFleetPages, keepPage, type PageOwner, pageCommitOf } from '../gate/keep-pages.ts'
+import { HeadRuns } from '../gate/publish-checks.ts'
+import {
+  BRANCH_CHECK,
+  openPlace,
+  type PublishOptions,
+  type PublishTarget,
+  publishVerdict,
+} from '../gate/publish-verdict.ts'
+import { recordVerdict } from '../gate/record-decision.ts'
+import { settleFollowed } from '../gate/settle.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { HeadRuns } from '../publish/head-runs.ts'
-import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
-import { keepPage, type PageOwner } from '../publish/keep-page.ts'
-import { openPlace } from '../publish/open-place.ts'
-import { pageCommitOf } from '../publish/page-commit.ts'
-import { BRANCH_CHECK, type PublishOptions, type PublishTarget, publishVerdict } from '../publish/publish-verdict.ts'
-import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
 const SPREAD_MS = 300

@@ -1,12 +1,46 @@
-import { BailiwickError } from '../../src/errors.ts'
-import type { WriteTrail } from '../../src/queue/queue.ts'
-import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
-import type { WorkerContext } from '../context/worker-context.ts'
-import { openRepository } from '../fleets/open-repository.ts'
-import { openWriteClient } from '../publish/open-write-client.ts'
-import { appendBatch } from '../trail/append-batch.ts'
-import { keepStoppedHistory } from '../trail/keep-history.ts'
-import { reportRefusedTrail, reportResumedTrail, reportStoppedTrail } from '../trail/report-stopped-trail.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import { appendFile } from '../../src/github/branches.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { readSignedHead, type SignedHead } from '../../src/github/contents/commits.ts'
+import { fetchBlobs } from '../../src/github/contents/read-tree.ts'
+import { readBlobId } from '../../src/github/contents/repositories.ts'
+import { upsertIssue } from '../../src/github/issues.ts'
+import type { Outbox } from '../../src/receive/outbox.ts'
+import type { WriteTrail } from '../../src/receive/queue.ts'
+import { within } from '../../src/receive/retry.ts'
+import { type FleetHistory, type HistoryRow, withEntries } from '../../src/report/page/fleet-history.ts'
+import {
+  REFUSED,
+  REFUSED_TITLE,
+  STOPPED_TITLE,
+  stoppedMarker,
+  trailRefusedText,
+  trailResumedText,
+  trailStoppedText,
+} from '../../src/report/trail-stopped-text.ts'
+import {
+  addedFile,
+  appendDecisions,
+  commitMessage,
+  EMPTY_TRAIL,
+  nextEntry,
+  readLastFile,
+  type TrailEnd,
+  whyNotContinued,
+} from '../../src/verdict/append-decisions.ts'
+import {
+  gapDecision,
+  TRAIL_BRANCH,
+  type TrailDecision,
+  type TrailEntry,
+  type TrailFile,
+  trailLines,
+  type WrittenEnd,
+} from '../../src/verdict/trail-entry.ts'
+import { openRepository } from '../fleets/github-installation.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
+import { openWriteClient } from '../gate/publish-verdict.ts'
 
 /**
  * Appends the waiting decisions of a fleet to its trail. If someone else changed the branch, adds nothing: opens an issue, logs
@@ -49,4 +83,206 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
 function refusal(error: unknown): BailiwickError {
   if (error instanceof BailiwickError && error.code === 'not-permitted') return error
   throw error
+}
+
+/** Maximum number of decisions in one commit. */
+const AT_ONCE = 500
+/** Maximum bytes of one file, because the App reads the last file again when its store was lost. */
+const MAX_FILE = 8 * 1024 * 1024
+
+interface TrailDesk {
+  readonly outbox: Outbox
+  readonly place: WriteTrail
+  readonly repositoryId: number
+  readonly reader: Octokit
+  /** An installation token for the fleet's repository only. */
+  readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
+}
+
+/** The decisions were written (`more`: others are waiting), or the branch is not in the state in which the App left it. */
+type Appended =
+  | { readonly state: 'written'; readonly more: boolean }
+  | { readonly state: 'stopped'; readonly why: string; readonly incident: string; readonly commit: string | undefined }
+
+/**
+ * Appends the first waiting decisions of a fleet to its trail: one commit with one new file. A retried job whose response was lost
+ * finds its decisions in the last file. Does not continue a branch that someone else changed.
+ */
+async function appendBatch(context: WorkerContext, desk: TrailDesk): Promise<Appended> {
+  const { outbox, place, reader, repositoryId, writer } = desk
+  const { decisions: waiting, lost } = await outbox.waiting(place, AT_ONCE)
+  const decisions = fitting(waiting)
+  if (decisions.length === 0 && lost === 0) return { state: 'written', more: false }
+  const head = await readSignedHead(reader, place, TRAIL_BRANCH)
+  const known = await outbox.head(place)
+  const { octokit, app } = writer
+  const end = await readEnd(context, desk, head, known)
+  const present = head && !('why' in end) ? { ...end, commit: head } : undefined
+  const why =
+    'why' in end ? end.why : whyNotContinued(present, known, decisions, { slug: app.slug, fleet: repositoryId })
+  if (why !== undefined) return { state: 'stopped', why, incident: head?.commit ?? 'gone', commit: known?.commit }
+  const last = present ?? EMPTY_TRAIL
+  const about = { who: `${app.slug}[bot]`, repository: `${place.owner}/${place.repo}`, engine: ENGINE_VERSION }
+  const gap = lost > 0 ? [gapDecision(lost, { ...about, at: new Date().toISOString() })] : []
+  const appended = appendDecisions([...decisions, ...gap], last.head, last.entries, repositoryId)
+  if (appended !== undefined) {
+    const { file, head: written } = appended
+    const commit = await appendFile(octokit, place, head, {
+      ...{ branch: TRAIL_BRANCH, path: file.path, content: Buffer.from(file.bytes).toString('utf8') },
+      message: commitMessage(nextEntry(last), written.seq),
+    })
+    await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit } })
+    await keepHistory(context, { ...place, repositoryId }, file, commit)
+  } else if (head && last.head) {
+    await outbox.written(place, { count: decisions.length, lost, head: { ...last.head, commit: head.commit } })
+  }
+  return { state: 'written', more: (await outbox.waiting(place, 1)).decisions.length > 0 }
+}
+
+/** The first decisions that fit into one file, at least one. */
+function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] {
+  let bytes = 0
+  const over = decisions.findIndex((one, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(one))
+    return index > 0 && bytes > MAX_FILE
+  })
+  return over < 0 ? decisions : decisions.slice(0, over)
+}
+
+/** The end that the next file continues: the recorded one, or that of the last commit's file; or why it cannot be read. */
+async function readEnd(
+  { store }: WorkerContext,
+  { reader, place }: TrailDesk,
+  head: SignedHead | undefined,
+  known: WrittenEnd | undefined,
+): Promise<TrailEnd | { readonly why: string }> {
+  if (head === undefined) return EMPTY_TRAIL
+  // the commit id identifies its content, so the file need not be read again
+  if (known !== undefined && head.commit === known.commit) return { entries: [], head: known }
+  const path = addedFile(head.message)
+  const id = path === undefined ? undefined : await readBlobId(reader, place, path, head.commit)
+  if (path === undefined || id === undefined) return { why: `commit ${head.commit} is not one that adds entries` }
+  await fetchBlobs(reader, store, place, [id])
+  const bytes = await store.readBlob(id)
+  if (bytes === undefined) throw new BailiwickError('git-missing', `${path}: missing in the trail`)
+  try {
+    return readLastFile({ path, bytes })
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'git-corrupt') throw error
+    return { why: `commit ${head.commit}: ${error.message}` }
+  }
+}
+
+interface HistoryPlace {
+  readonly owner: string
+  readonly repo: string
+  readonly repositoryId: number
+}
+
+/** Longer than a store that works ever takes. */
+const LIMIT_MS = 5_000
+
+/**
+ * Adds the entries of a file that was just written to the history on the page of their fleet. The caller is the only one that
+ * writes the trail of this fleet. Errors are only logged: the trail has the entries.
+ */
+async function keepHistory(
+  context: Pick<WorkerContext, 'pages' | 'log'>,
+  place: HistoryPlace,
+  { path, bytes }: TrailFile,
+  commit: string,
+): Promise<void> {
+  const rows = [...trailLines(bytes)].flatMap(({ number, entry }) =>
+    entry ? [rowOf(entry, path, number, commit)] : [],
+  )
+  await change(context, place, history => withEntries(history, rows))
+}
+
+/** Notes why nothing is added to the trail of a fleet any more. */
+async function keepStoppedHistory(
+  context: Pick<WorkerContext, 'pages' | 'log'>,
+  place: HistoryPlace,
+  stopped: string,
+): Promise<void> {
+  await change(context, place, history => ({ ...history, stopped }))
+}
+
+function rowOf(entry: TrailEntry, file: string, line: number, added: string): HistoryRow {
+  const { seq, at, kind, who, repository, commit, pull, cluster, result } = entry
+  const about = {
+    ...(commit === undefined ? {} : { commit }),
+    ...(pull === undefined ? {} : { pull }),
+    ...(cluster === undefined ? {} : { cluster }),
+  }
+  return { seq, at, kind, who, repository, ...about, result, file, line, added }
+}
+
+async function change(
+  { pages: { store, publicUrl }, log }: Pick<WorkerContext, 'pages' | 'log'>,
+  { owner, repo, repositoryId }: HistoryPlace,
+  changed: (history: FleetHistory) => FleetHistory,
+): Promise<void> {
+  if (publicUrl === undefined) return
+  const work = async () => {
+    const stored = await store.history(owner, repo)
+    const fresh = { owner, repo, repositoryId, rows: [] }
+    await store.keepHistory(changed(stored?.repositoryId === repositoryId ? stored : fresh))
+  }
+  const done = await within(LIMIT_MS, work()).catch(err => log.warn({ err }, 'history of a fleet could not be stored'))
+  if (done === 'late') log.warn({ owner, repo }, 'history of a fleet takes long to be stored')
+}
+
+/** Why the App does not write to a trail. */
+interface Stop {
+  /** Identifies the state of the branch, so that each state gets one issue. */
+  readonly incident: string
+  readonly why: string
+  readonly commit: string | undefined
+}
+
+interface StoppedPlace {
+  readonly outbox: Outbox
+  readonly place: WriteTrail
+  /** An installation token for the fleet's repository only. */
+  readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
+}
+
+/** Reports to the fleet admins, with one issue per incident, that the App no longer writes to their trail. */
+async function reportStoppedTrail(context: WorkerContext, stopped: StoppedPlace, stop: Stop): Promise<void> {
+  const { outbox, place } = stopped
+  const { incident, ...what } = stop
+  if ((await outbox.stopped(place)) === incident) return
+  const fleet = `${place.owner}/${place.repo}`
+  await write(context, stopped, incident, trailStoppedText({ ...what, branch: TRAIL_BRANCH, fleet }))
+  await outbox.stop(place, incident)
+}
+
+/** Reports to the fleet admins, with one issue, that GitHub rejects the App's writes to their trail. */
+async function reportRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
+  const { outbox, place } = stopped
+  if ((await outbox.stopped(place)) === REFUSED) return
+  await write(context, stopped, REFUSED, trailRefusedText(TRAIL_BRANCH, why))
+  await outbox.stop(place, REFUSED)
+}
+
+/** Comments on the incident's issue that the trail continues. */
+async function reportResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
+  const { outbox, place } = stopped
+  const incident = await outbox.stopped(place)
+  if (incident === undefined) return
+  await write(context, stopped, incident, trailResumedText(TRAIL_BRANCH))
+  await outbox.stop(place, undefined)
+}
+
+async function write(
+  context: WorkerContext,
+  { place, writer: { octokit, app } }: StoppedPlace,
+  incident: string,
+  text: string,
+): Promise<void> {
+  const marker = stoppedMarker(incident)
+  const issue = { marker, title: incident === REFUSED ? REFUSED_TITLE : STOPPED_TITLE, body: `${marker}\n\n${text}` }
+  const written = await upsertIssue(octokit, app, { owner: place.owner, repo: place.repo }, issue)
+  if (!written)
+    context.log.warn({ ...place }, 'issues are disabled in the fleet repository: the state of its trail is not shown')
 }

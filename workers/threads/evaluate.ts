@@ -1,22 +1,30 @@
-import { plannedPrunes } from '../../src/approval/planned-prunes.ts'
-import { changesOf } from '../../src/diff/changes-of.ts'
+import { getHeapStatistics } from 'node:v8'
+import { FleetSession, MAX_EARLIER } from '../../src/fleet/graph/fleet-session.ts'
+import type { Fleet } from '../../src/fleet/model/fleet.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
+import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/render-memory.ts'
+import { openSnapshot, type Tree, type TreeSnapshot } from '../../src/git/tree.ts'
+import { baselineOf } from '../../src/rules/model/baseline.ts'
+import { policyCoverage } from '../../src/rules/policies/policy-coverage.ts'
+import { TEXT_RULES } from '../../src/rules/text-rules.ts'
+import { accessOverview } from '../../src/verdict/audit/access-overview.ts'
+import { auditFleet } from '../../src/verdict/audit/audit-fleet.ts'
+import { plannedPrunes } from '../../src/verdict/change-prunes.ts'
+import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import {
   buildSides,
   type ComparedSets,
+  EvaluateSession,
   evaluateSides,
   type ReadRevisionSet,
-} from '../../src/evaluate/incremental/evaluate-sides.ts'
-import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
-import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
-import { followedBases } from '../../src/gate/followed-bases.ts'
-import { baselineOf } from '../../src/rules/model/baseline.ts'
-import { TEXT_RULES } from '../../src/rules/text-rules.ts'
-import { KeptFleet } from './kept-fleet.ts'
+} from '../../src/verdict/evaluate-sides.ts'
+import { followedBases } from '../../src/verdict/gated-branches.ts'
 import type {
   EarlierSnapshot,
   EvaluateRequest,
   EvaluationAnswer,
+  OverviewRequest,
   PinnedRepository,
   RevisionSetSnapshot,
 } from './protocol.ts'
@@ -100,4 +108,78 @@ function pinnedOf({ config, nodes }: Fleet): PinnedRepository[] {
 function unique(wanted: readonly WantedSource[]): WantedSource[] {
   const byKey = new Map(wanted.map(source => [JSON.stringify([source.url, source.ref]), source]))
   return [...byKey.values()]
+}
+
+/**
+ * Audits the isolation of a fleet's tenants, and lists access rights and policy results. Cheap for a fleet that was just evaluated.
+ */
+export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
+  const input: FleetInput = {
+    fleet: { ...head.fleet, tree: kept.open(head.fleet.url, head.fleet.tree) },
+    sources: head.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
+    opaque: head.opaque,
+    disabledRules: head.disabledRules,
+    registries: head.registries,
+    access: { facts: head.facts },
+  }
+  kept.end()
+  const fleet = kept.session.build(input)
+  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
+  const names = fleet.clusters.map(({ name }) => name)
+  const audit = from === 0 ? auditFleet(fleet, names) : []
+  const policies = from === 0 ? policyCoverage(fleet, names) : []
+  return { type: 'overviewed', audit, policies, access: accessOverview(fleet, from) }
+}
+
+/** The cache of one fleet between evaluations in a thread; it never changes a result. */
+export class KeptFleet {
+  readonly session = new EvaluateSession()
+  /** For states before those that are evaluated. */
+  readonly earlier = new FleetSession(MAX_EARLIER)
+  /** Of this evaluation, and of the one before. */
+  #trees = new Map<string, Tree>()
+  #older: ReadonlyMap<string, Tree> = new Map()
+
+  /** A snapshot opened; one with the same content of the same repository is not opened again. */
+  open(url: string, snapshot: TreeSnapshot): Tree {
+    const key = `${url} ${snapshot.id}`
+    const tree = this.#trees.get(key) ?? this.#older.get(key) ?? openSnapshot(snapshot)
+    this.#trees.set(key, tree)
+    return tree
+  }
+
+  /** Ends an evaluation: trees that neither it nor the one before it read are forgotten. */
+  end(): void {
+    this.#older = this.#trees
+    this.#trees = new Map()
+  }
+}
+
+const MAX_FLEETS = 4
+/** How much of the heap may be taken before everything that is kept is forgotten: an evaluation must never fail for it. */
+const MAX_SHARE = 0.7
+
+/** The caches of the fleets that a thread evaluated last, by address and branch. */
+export class KeptFleets {
+  readonly #kept = new Map<string, KeptFleet>()
+
+  of({ url, branch }: { readonly url: string; readonly branch: string }): KeptFleet {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
+    if (used > limit * MAX_SHARE) this.#kept.clear()
+    const key = JSON.stringify([url, branch])
+    const fleet = this.#kept.get(key) ?? new KeptFleet()
+    this.#kept.delete(key)
+    this.#kept.set(key, fleet)
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > MAX_FLEETS) this.#kept.delete(oldest)
+    return fleet
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+
+  /** Forgets a fleet: after something unexpected nobody knows what is left of it. */
+  forget({ url, branch }: { readonly url: string; readonly branch: string }): void {
+    this.#kept.delete(JSON.stringify([url, branch]))
+  }
 }

@@ -1,25 +1,25 @@
-import type { AccessOverview } from '../../src/access/access-overview.ts'
-import type { AdoptRequest } from '../../src/adopt/adoption.ts'
-import type { FleetChange } from '../../src/adopt/fleet-change.ts'
-import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
-import type { ClusterAudit } from '../../src/audit/audit-item.ts'
-import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
-import type { CredentialReport } from '../../src/credentials/credential-report.ts'
-import type { Changes } from '../../src/diff/changes.ts'
-import type { ErrorCode } from '../../src/errors.ts'
-import type { ClusterValues } from '../../src/fleet/model/cluster-values.ts'
+import { hash } from 'node:crypto'
+import type { ErrorCode } from '../../src/base/errors.ts'
+import type { ClusterValues } from '../../src/fleet/model/fleet.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
-import type { OpaqueSource } from '../../src/fleet/model/input.ts'
-import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import { type OpaqueSource, revisionKey } from '../../src/fleet/model/input.ts'
+import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/source-access.ts'
 import type { SourceRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
-import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/render-memory.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
-import type { OffboardPlan } from '../../src/offboard/plan.ts'
-import type { OffboardRequest } from '../../src/offboard/request.ts'
-import type { OnboardPlan } from '../../src/onboard/plan.ts'
-import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
-import type { CoveredPolicy } from '../../src/rules/policies/support/policy-coverage.ts'
+import type { CoveredPolicy } from '../../src/rules/policies/policy-coverage.ts'
+import type { AdoptRequest, FleetChange } from '../../src/tenants/adopt/adoption.ts'
+import type { CredentialReport } from '../../src/tenants/credential-report.ts'
+import type { OffboardPlan } from '../../src/tenants/offboard/plan.ts'
+import type { OffboardRequest } from '../../src/tenants/offboard/request.ts'
+import type { OnboardPlan } from '../../src/tenants/onboard/plan.ts'
+import type { OnboardRequest } from '../../src/tenants/onboard/request.ts'
+import type { AccessOverview } from '../../src/verdict/audit/access-overview.ts'
+import type { ClusterAudit } from '../../src/verdict/audit/audit-item.ts'
+import type { FleetSurvey } from '../../src/verdict/audit/survey-fleet.ts'
+import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
+import type { Changes } from '../../src/verdict/diff/changes.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
 export interface RevisionSetSnapshot {
@@ -192,3 +192,63 @@ export type EvaluationAnswer =
       readonly access: AccessOverview
     }
   | RefusedAnswer
+
+/**
+ * Hashes everything that a result depends on; trees count by the hash of their content. Equal keys give equal results.
+ */
+export function requestKey(request: EvaluationRequest): string {
+  return hash('sha256', JSON.stringify([request.type, ...partsOf(request)]))
+}
+
+function partsOf(request: EvaluationRequest): unknown[] {
+  switch (request.type) {
+    case 'judge': {
+      const { head, base, changed = null, today, earlier, values } = request
+      const before = earlier ? [earlier.states.map(({ commit, tree }) => [commit, tree.id]), earlier.isAll] : null
+      return [revisionSetKey(head), base ? revisionSetKey(base) : null, changed, today, before, values?.digest ?? null]
+    }
+    case 'survey':
+      return [revisionSetKey(request.head), request.today]
+    case 'overview':
+      return [revisionSetKey(request.head), request.from]
+    case 'credentials':
+      return [request.tree.id, request.url, request.branch]
+    case 'change':
+      return [request.ask, request.tree.id, request.url, request.branch]
+    case 'plan':
+    case 'offboard':
+      return [request.request, request.tree.id, request.url, request.branch]
+  }
+}
+
+function revisionSetKey({ fleet, sources, opaque, facts, disabledRules, registries }: RevisionSetSnapshot): unknown {
+  const contents = sources.map(source => [source.url, source.ref, revisionKey(source), source.tree.id])
+  return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules, registries]
+}
+
+/** Longer keys are cut, and then are those of no node. */
+const BYTES = 2_048
+const HEAD = 4
+
+/** The node that a thread is working on, in shared memory, so that it can be read when the thread is ended. */
+export class RunningNode {
+  readonly shared: SharedArrayBuffer
+  readonly #length: Int32Array
+  readonly #text: Buffer
+
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(BYTES)) {
+    this.shared = shared
+    this.#length = new Int32Array(shared, 0, 1)
+    this.#text = Buffer.from(shared, HEAD)
+  }
+
+  set(key: string): void {
+    Atomics.store(this.#length, 0, 0)
+    Atomics.store(this.#length, 0, this.#text.write(key, 'utf8'))
+  }
+
+  /** The key; '' where it is not known, or no node is worked on. */
+  get(): string {
+    return this.#text.toString('utf8', 0, Atomics.load(this.#length, 0))
+  }
+}

@@ -1,26 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { adoptionText } from '../../src/adopt/adoption-text.ts'
-import type { FleetChange } from '../../src/adopt/fleet-change.ts'
-import { planAdoption } from '../../src/adopt/plan-adoption.ts'
-import { planLockdown } from '../../src/adopt/plan-lockdown.ts'
-import { surveyFleet } from '../../src/audit/survey-fleet.ts'
-import { credentialReport } from '../../src/credentials/credential-report.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { sayingOf } from '../../src/base/message.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
-import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
-import { openSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
-import { normaliseUrl } from '../../src/kube/url.ts'
-import { sayingOf } from '../../src/message/said.ts'
-import { planOffboarding } from '../../src/offboard/plan.ts'
-import { fleetAt } from '../../src/onboard/fleet-at.ts'
-import { planOnboarding } from '../../src/onboard/plan.ts'
-import { evaluate } from './evaluate.ts'
-import { KeptFleet } from './kept-fleet.ts'
-import { KeptFleets } from './kept-fleets.ts'
-import { overview } from './overview.ts'
+import { type FleetInput, revisionSetOf } from '../../src/fleet/model/input.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/render-memory.ts'
+import { openSnapshot, type Tree } from '../../src/git/tree.ts'
+import { normaliseUrl } from '../../src/kube/source-address.ts'
+import { adoptionText, type FleetChange } from '../../src/tenants/adopt/adoption.ts'
+import { planAdoption } from '../../src/tenants/adopt/plan-adoption.ts'
+import { planLockdown } from '../../src/tenants/adopt/plan-lockdown.ts'
+import { credentialReport } from '../../src/tenants/credential-report.ts'
+import { planOffboarding } from '../../src/tenants/offboard/plan.ts'
+import { planOnboarding } from '../../src/tenants/onboard/plan.ts'
+import { fleetAt } from '../../src/tenants/onboard/tenant-layout.ts'
+import { surveyFleet } from '../../src/verdict/audit/survey-fleet.ts'
+import { evaluate, KeptFleet, KeptFleets, overview } from './evaluate.ts'
 import {
   type ChangeRequest,
   type EvaluateRequest,
@@ -28,9 +22,9 @@ import {
   type EvaluationProgress,
   type EvaluationRequest,
   FORGET,
+  RunningNode,
   type SurveyRequest,
 } from './protocol.ts'
-import { RunningNode } from './running-node.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
 parentPort?.on('message', (request: EvaluationRequest | typeof FORGET) => {

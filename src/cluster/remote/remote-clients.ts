@@ -1,14 +1,14 @@
-import { BailiwickError } from '../../errors.ts'
-import { actsAsKubeConfig } from '../../fleet/model/appliers.ts'
-import type { KubeConfigSetting } from '../../flux/apply-settings/apply-settings.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { actsAsKubeConfig } from '../../fleet/model/kustomization-spec.ts'
+import type { KubeConfigSetting } from '../../flux/apply-settings.ts'
 import { type ApiServer, apiClient, apiServer } from '../api-client.ts'
 import type { Actor, ClusterClient } from '../client.ts'
-import { clusterError } from '../cluster-error.ts'
-import type { RemoteServer } from '../remote-servers.ts'
-import { assertEvaluatedAs } from './assert-evaluated-as.ts'
-import { OwnKubeConfigs } from './own-kubeconfigs.ts'
-import { readCertificates } from './read-certificates.ts'
-import { accessOfSecret, placeText, type RemoteAccess, readRemoteAccess } from './read-remote-access.ts'
+import { ClusterError, clusterError } from '../cluster-error.ts'
+import type { RemoteServer } from '../cluster-settings.ts'
+import { stringAt } from '../json.ts'
+import { ownIdentity } from '../refused-targets.ts'
+import { OwnKubeConfigs, readCertificates } from './own-kubeconfigs.ts'
+import { accessOfSecret, placeText, type RemoteAccess, readRemoteAccess } from './read-kubeconfig.ts'
 
 /** A Kustomization that is applied by a kubeConfig. */
 interface RemoteNode {
@@ -177,4 +177,56 @@ function notAccepted(where: string): BailiwickError {
   return new BailiwickError('cluster-unavailable', `${where}: its API server does not accept its credentials`, {
     fix: 'Renew them.',
   })
+}
+
+const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
+
+/**
+ * Throws `not-permitted` where a kubeConfig shows that it leads elsewhere than the operator says: the uid of kube-system tells
+ * clusters apart, where both may be read; and the credentials of the worker itself are no kubeConfig of anybody.
+ */
+export async function assertEvaluatedAs(
+  home: ClusterClient,
+  remote: ClusterClient,
+  { cluster }: RemoteServer,
+  where: string,
+): Promise<void> {
+  const isHome = cluster === home.name
+  const [here, there] = await Promise.all([clusterUid(home), clusterUid(remote)])
+  const isSame = here === there
+  if (here !== '' && there !== '' && isSame !== isHome) {
+    const leads = isSame ? 'leads to the cluster itself' : 'leads to another cluster'
+    throw new BailiwickError('not-permitted', `${where}: ${leads}, and it was evaluated as ${cluster}`, {
+      fix: 'Correct `cluster` of this server under `kubeConfigs` in clusters.yaml.',
+    })
+  }
+  if (!isHome && !isSame) return
+  const identity = await ownIdentity(home)
+  if (identity !== '' && identity === (await ownIdentity(remote)))
+    throw new BailiwickError('not-permitted', `${where}: holds the credentials of the worker itself`, {
+      fix: 'Write a kubeconfig with an account of its own.',
+    })
+}
+
+/** By what all views of one connection share. */
+const uids = new WeakMap<ClusterClient['discovery'], Promise<string>>()
+
+/** '' where the credentials may not read it. Asked once for each connection. */
+function clusterUid(client: ClusterClient): Promise<string> {
+  const { discovery } = client
+  const known = uids.get(discovery)
+  if (known) return known
+  const asked = readUid(client)
+  uids.set(discovery, asked)
+  asked.catch(() => uids.delete(discovery))
+  return asked
+}
+
+async function readUid(client: ClusterClient): Promise<string> {
+  try {
+    return stringAt((await client.request('worker', 'GET', KUBE_SYSTEM)).body, 'metadata', 'uid')
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === 403) return ''
+    throw error
+  }
 }

@@ -1,11 +1,18 @@
-import { BailiwickError } from '../../errors.ts'
-import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
 import type { Json } from '../../kube/node.ts'
 import type { ClusterClient } from '../client.ts'
 import { ClusterError } from '../cluster-error.ts'
-import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
-import { nextStatus, type ReconcileAttempt } from './kustomization-status.ts'
-import { FINALIZER, hasFinalizer, isSuspended, isTerminating, keyOf } from './live-kustomization.ts'
+import { itemsAt, jsonAt, mapAt, stringAt } from '../json.ts'
+import {
+  FINALIZER,
+  hasFinalizer,
+  isSuspended,
+  isTerminating,
+  keyOf,
+  nextStatus,
+  type ReconcileAttempt,
+} from './kustomization-status.ts'
 
 const API_VERSION = `${KUSTOMIZE_GROUP}/v1`
 const PAGE = '250'

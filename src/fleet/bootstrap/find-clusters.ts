@@ -1,21 +1,32 @@
-import { BailiwickError } from '../../errors.ts'
-import { ROOT_NAME } from '../../flux/kinds.ts'
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { artifactPath } from '../../flux/artifact.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { normaliseUrl } from '../../kube/url.ts'
-import { type Aliases, addressIn } from '../model/address-in.ts'
-import type { ClusterRoot } from '../model/cluster-root.ts'
-import type { DeclaredCluster } from '../model/fleet-config.ts'
-import { refKey } from '../model/ref.ts'
+import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION, ROOT_NAME } from '../../kube/flux-kinds.ts'
+import { at, canonical, type MapNode, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
+import type { ClusterRoot } from '../model/fleet.ts'
+import { type Aliases, addressIn, type DeclaredCluster } from '../model/fleet-config.ts'
+import { nodeOf } from '../model/kustomization-spec.ts'
+import { refKey } from '../model/source-ref.ts'
 import { sourceRefOf } from '../sources/resolve-source.ts'
-import { assumedRoots } from './assumed-roots.ts'
-import { isLayoutPath, nameOfPath, plain, uniqueName } from './cluster-names.ts'
-import { withDeclared } from './declared-roots.ts'
-import { fluxFiles } from './flux-files.ts'
-import { instanceRoots } from './instance-roots.ts'
-import { layoutRoots, placeholderRoots } from './layout-roots.ts'
-import { folderOf, syncRoots, type UnnamedRoot, urlOf } from './sync-roots.ts'
+import {
+  type FluxFile,
+  fluxFiles,
+  folderOf,
+  instanceRoots,
+  isNoFolderOfACluster,
+  isWithin,
+  layoutRoots,
+  placeholderRoots,
+  sourceOf,
+  sourcesOf,
+  syncRoots,
+  type UnnamedRoot,
+  urlOf,
+} from './sync-roots.ts'
 
 /** What clusters are looked for in. */
 interface ClusterSearch {
@@ -212,3 +223,113 @@ const refTextOf = (source: NonNullable<ClusterRoot['source']>) =>
   ['branch', 'tag', 'semver', 'name', 'commit']
     .map(field => stringAt(source.root, ['spec', 'ref', field]) ?? '')
     .join('')
+
+/**
+ * The roots of a fleet with those that are declared: what was found in a folder keeps what it starts with, under the name
+ * that is declared for it; a folder that nothing was found in starts as bootstrap would start it.
+ */
+function withDeclared(found: readonly UnnamedRoot[], declared: readonly DeclaredCluster[]): UnnamedRoot[] {
+  const named = declared.map((cluster): UnnamedRoot => {
+    const path = artifactPath(cluster.path)
+    const { name, origin } = cluster
+    const declaration = { path, how: 'declared' as const, declared: name, ...(origin ? { origin } : {}) }
+    const known = cluster.source ? undefined : found.find(root => root.path === path)
+    if (known) return { ...known, ...declaration }
+    return {
+      ...declaration,
+      file: origin?.file ?? path,
+      ...(cluster.source && origin ? startOf(path, cluster.source, origin) : {}),
+    }
+  })
+  const paths = new Set(named.map(({ path }) => path))
+  return [...named, ...found.filter(({ path }) => !paths.has(path))]
+}
+
+/** What bootstrap writes for a source. */
+function startOf(
+  path: string,
+  { url, ref }: NonNullable<DeclaredCluster['source']>,
+  origin: Origin,
+): { kustomization: KubeObject; source: KubeObject } {
+  const metadata = { name: ROOT_NAME, namespace: ROOT_NAME }
+  const sourceRef = { kind: 'GitRepository', name: ROOT_NAME }
+  const source = {
+    apiVersion: apiVersionOf(GIT_REPOSITORY),
+    kind: 'GitRepository',
+    metadata,
+    spec: { url, ref: { ...ref } },
+  }
+  const spec = { path: `./${path}`, prune: true, sourceRef }
+  const kustomization = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec }
+  const object = (value: typeof source | typeof kustomization) => ({
+    root: nodeOf(value, origin) as MapNode,
+    trail: [],
+  })
+  return { kustomization: object(kustomization), source: object(source) }
+}
+
+/**
+ * The folders that a cluster is assumed to start from, in a repository that says of none: those with Kustomizations of Flux
+ * that follow this repository (`isOwn`), or a source that is not in it, and that no other Kustomization leads to. Of
+ * folders in each other the outermost.
+ */
+function assumedRoots(files: readonly FluxFile[], tree: Tree, isOwn: (source: KubeObject) => boolean): UnnamedRoot[] {
+  const sources = sourcesOf(files)
+  const standing = files.flatMap(({ path: file, objects }) =>
+    objects.flatMap(object => {
+      const path = pathOf(object)
+      if (path === undefined || tree.entry(path)?.type !== 'directory') return []
+      const source = sourceOf(object, file, sources)
+      return source === undefined || isOwn(source) ? [{ file, path, origin: object.root.origin }] : []
+    }),
+  )
+  const folders = Map.groupBy(standing, ({ file }) => folderOf(file))
+  const leads = [...new Set(standing.map(({ path }) => path))]
+  const starts = [...folders.keys()].filter(folder => {
+    const isLedTo = leads.some(path => isWithin(folder, path) && !folders.get(folder)!.every(one => one.path === path))
+    return !isLedTo && !isNoFolderOfACluster(folder)
+  })
+  return starts
+    .filter(folder => !starts.some(other => other !== folder && isWithin(folder, other)))
+    .map(path => {
+      const { file, origin } = folders.get(path)![0]!
+      return { path, how: 'assumed', file, origin }
+    })
+}
+
+function pathOf(object: KubeObject): string | undefined {
+  const { apiVersion, kind } = idOf(object)
+  if (`${groupOf(apiVersion)}/${kind}` !== KUSTOMIZATION) return undefined
+  const path = stringAt(object.root, ['spec', 'path'])
+  const isRemote = at(object.root, ['spec', 'kubeConfig']) !== undefined
+  if (path === undefined || isRemote || /[{}$]/.test(path)) return undefined
+  return stringAt(object.root, ['spec', 'sourceRef', 'name']) === undefined ? undefined : artifactPath(path)
+}
+
+/** Folders that say nothing about which cluster it is. */
+const GENERIC = new Set(['clusters', 'cluster', 'kubernetes', 'k8s', 'kube', 'flux', 'gitops', 'flux-system'])
+const LAYOUT = /^clusters\/([^/]+)$/
+
+/** The name of a cluster by its folder: `clusters/<name>` is `<name>`, others keep what tells them apart. */
+function nameOfPath(path: string): string {
+  const layout = LAYOUT.exec(path)?.[1]
+  if (layout !== undefined) return layout
+  const parts = path.split('/').filter(part => part !== '')
+  const throttledProgress = parts.filter(part => !GENERIC.has(part.toLowerCase()))
+  return plain((throttledProgress.length > 0 ? throttledProgress : parts.slice(-1)).join('-')) || 'root'
+}
+
+/** Whether a path is a folder `clusters/<name>`. */
+export const isLayoutPath = (path: string): boolean => LAYOUT.test(path)
+
+/** Text as part of a name of a cluster. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+
+/** A name that no other has: of several that would have the same the first keeps it. `key` is what tells this one apart. */
+function uniqueName(name: string, key: string, taken: ReadonlySet<string>): string {
+  return taken.has(name) ? `${name}-${hash('sha1', key).slice(0, 6)}` : name
+}

@@ -1,22 +1,22 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { INSTALLED_ACCOUNTS, installedRbac } from '../../flux/installed-rbac.ts'
+import { renderKustomization } from '../../flux/render-kustomization.ts'
+import type { Tree } from '../../git/tree.ts'
 import {
   apiVersionOf,
   FLUX_INSTANCE,
   GIT_REPOSITORY,
   KUSTOMIZATION,
   KUSTOMIZE_GROUP,
+  ROOT_NAMESPACE,
   SOURCE_GROUP,
-} from '../../flux/kinds.ts'
-import { renderKustomization } from '../../flux/render-kustomization.ts'
-import type { Tree } from '../../git/tree.ts'
-import { at, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
+} from '../../kube/flux-kinds.ts'
+import { at, type Json, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { textsOf } from '../../kube/read-text.ts'
-import type { Origin } from '../../origin.ts'
-import { nodeOf } from '../model/synthetic.ts'
-import { bootstrapComponents, bootstrapSync, COMPONENTS } from './bootstrap-components.ts'
-import { profilePatches } from './instance-profiles.ts'
-import { overlayTree } from './overlay-tree.ts'
+import { textsOf } from '../../kube/read-fields.ts'
+import { nodeOf } from '../model/kustomization-spec.ts'
+import { overlayTree } from '../rendering/trees.ts'
 
 /** Whether an object is a FluxInstance. */
 export function isFluxInstance(object: KubeObject): boolean {
@@ -131,3 +131,165 @@ const EMPTY: Tree = {
     throw new BailiwickError('git-missing', 'the tree is empty')
   },
 }
+
+interface Controller {
+  readonly name: string
+  readonly args?: readonly string[]
+  readonly volumes?: readonly string[]
+}
+
+/** The controllers of Flux with what differs between them. Source: the manifests of fluxcd/flux2. */
+const CONTROLLERS: readonly Controller[] = [
+  {
+    name: 'source-controller',
+    args: ['--storage-path=/data', '--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.'],
+    volumes: ['data', 'tmp'],
+  },
+  { name: 'source-watcher', volumes: ['data', 'tmp'] },
+  { name: 'kustomize-controller' },
+  { name: 'helm-controller' },
+  { name: 'notification-controller' },
+  { name: 'image-reflector-controller', volumes: ['temp', 'data'] },
+  { name: 'image-automation-controller' },
+]
+
+const ARGS = [
+  '--events-addr=http://notification-controller.flux-system.svc.cluster.local./',
+  '--watch-all-namespaces=true',
+  '--log-level=info',
+  '--log-encoding=json',
+  '--enable-leader-election',
+]
+
+/** Everything that the patches of an installation write to, so that they find what they find on a cluster. */
+const deployment = ({ name, args = [], volumes = ['temp'] }: Controller) => `---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+  namespace: flux-system
+  labels:
+    app.kubernetes.io/component: ${name}
+    app.kubernetes.io/instance: flux-system
+    app.kubernetes.io/part-of: flux
+    control-plane: controller
+spec:
+  replicas: 1
+  selector:
+    matchLabels: {app: ${name}}
+  template:
+    metadata:
+      annotations: {prometheus.io/port: "8080", prometheus.io/scrape: "true"}
+      labels: {app: ${name}, app.kubernetes.io/part-of: flux}
+    spec:
+      containers:
+      - name: manager
+        args: ${JSON.stringify([...ARGS, ...args])}
+        env:
+        - name: RUNTIME_NAMESPACE
+          valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+        - name: GOMAXPROCS
+          valueFrom: {resourceFieldRef: {containerName: manager, resource: limits.cpu}}
+        - name: GOMEMLIMIT
+          valueFrom: {resourceFieldRef: {containerName: manager, resource: limits.memory}}
+        image: ghcr.io/fluxcd/${name}
+        imagePullPolicy: IfNotPresent
+        livenessProbe: {httpGet: {path: /healthz, port: healthz}}
+        ports:
+        - {containerPort: 8080, name: http-prom, protocol: TCP}
+        - {containerPort: 9440, name: healthz, protocol: TCP}
+        readinessProbe: {httpGet: {path: /readyz, port: healthz}}
+        resources:
+          limits: {cpu: 1000m, memory: 1Gi}
+          requests: {cpu: 100m, memory: 64Mi}
+        securityContext:
+          allowPrivilegeEscalation: false
+          capabilities: {drop: [ALL]}
+          readOnlyRootFilesystem: true
+          runAsNonRoot: true
+          seccompProfile: {type: RuntimeDefault}
+        volumeMounts: ${JSON.stringify(volumes.map(volume => ({ mountPath: volume === 'data' ? '/data' : '/tmp', name: volume })))}
+      nodeSelector: {kubernetes.io/os: linux}
+      priorityClassName: system-cluster-critical
+      securityContext: {fsGroup: 1337}
+      serviceAccountName: ${name}
+      terminationGracePeriodSeconds: 60
+      volumes: ${JSON.stringify(volumes.map(volume => ({ emptyDir: {}, name: volume })))}
+`
+
+const document = (value: unknown) => `---\n${JSON.stringify(value)}\n`
+const DEPLOYMENTS = CONTROLLERS.map(one => ({ ...one, text: deployment(one) }))
+const ACCOUNTS = INSTALLED_ACCOUNTS.map(name =>
+  document({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: ROOT_NAMESPACE } }),
+).join('')
+
+/** What a FluxInstance installs unless it lists its components. */
+const COMPONENTS = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']
+
+/** What Flux installs of a version: the controllers, to which patches of an installation write flags, and their rights. */
+export function bootstrapComponents(version?: string, isInstalled: (name: string) => boolean = () => true): string {
+  const deployments = DEPLOYMENTS.flatMap(({ name, text }) => (isInstalled(name) ? [text] : []))
+  return `${deployments.join('')}${ACCOUNTS}${installedRbac(version).map(document).join('')}`
+}
+
+/** The Kustomization that an installation of Flux follows. */
+export const bootstrapSync = (path: string): string => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  path: ${JSON.stringify(path)}
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+`
+
+const REFERRING =
+  '(kustomize-controller|helm-controller|notification-controller|image-reflector-controller|image-automation-controller|source-watcher)'
+const APPLYING = '(kustomize-controller|helm-controller)'
+
+/** Sizes of a cluster, with the flags that each adds to the controllers that apply, and to source-controller. */
+const SIZES: ReadonlyMap<string, readonly (readonly [name: string, flags: readonly string[]])[]> = new Map([
+  ['small', sized(['--concurrent=5', '--requeue-dependency=10s'], ['10'])],
+  ['medium', sized(['--concurrent=10', '--requeue-dependency=5s'], ['50', '5'])],
+  ['large', sized(['--concurrent=20', '--requeue-dependency=5s'], ['100', '10'])],
+])
+
+/**
+ * The patches that the Flux Operator applies for `spec.cluster` of a FluxInstance before those of its own, as far as flags
+ * and accounts go, in its order: an own patch names a flag by its place (flux-operator, internal/builder/profiles.go).
+ */
+function profilePatches(instance: MapNode): readonly Json[] {
+  const size = SIZES.get(stringAt(instance, ['spec', 'cluster', 'size']) ?? '') ?? []
+  return [...size.flatMap(([name, flags]) => flags.map(flag => adding(name, flag))), ...multitenant(instance)]
+}
+
+function sized(applying: readonly string[], [cache, concurrent]: readonly string[]) {
+  const source = [`--helm-cache-max-size=${cache}`, '--helm-cache-ttl=720m', '--helm-cache-purge-interval=60m']
+  const more = concurrent === undefined ? [] : [`--concurrent=${concurrent}`]
+  return [
+    [APPLYING, applying],
+    ['source-controller', [...source, ...more]],
+  ] as const
+}
+
+function multitenant(instance: MapNode): readonly Json[] {
+  const flag = at(instance, ['spec', 'cluster', 'multitenant'])
+  if (flag?.type !== 'scalar' || flag.value !== true) return []
+  const account = stringAt(instance, ['spec', 'cluster', 'tenantDefaultServiceAccount']) || 'default'
+  return [
+    adding(REFERRING, '--no-cross-namespace-refs=true'),
+    adding('kustomize-controller', '--no-remote-bases=true'),
+    adding(APPLYING, `--default-service-account=${account}`),
+    { target: { kind: 'Kustomization' }, patch: addition('/spec/serviceAccountName', 'kustomize-controller') },
+  ]
+}
+
+const adding = (name: string, flag: string): Json => ({
+  target: { kind: 'Deployment', name },
+  patch: addition('/spec/template/spec/containers/0/args/-', flag),
+})
+
+const addition = (path: string, value: string) => JSON.stringify([{ op: 'add', path, value }])

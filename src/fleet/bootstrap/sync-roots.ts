@@ -1,11 +1,27 @@
-import { artifactPath } from '../../flux/artifact-path.ts'
-import { KUSTOMIZATION, kindsThat, ROOT_NAMESPACE } from '../../flux/kinds.ts'
-import type { Tree } from '../../git/tree.ts'
-import { at, stringAt } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { type Artifact, artifactPath } from '../../flux/artifact.ts'
+import { isKustomizationKind } from '../../flux/references.ts'
+import { renderWithHoles } from '../../flux/render-with-holes.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import {
+  apiVersionOf,
+  FLUX_INSTANCE,
+  HELM_RELEASE,
+  KUSTOMIZATION,
+  KUSTOMIZE_GROUP,
+  kindsThat,
+  OPERATOR_GROUP,
+  ROOT_NAMESPACE,
+  SOURCE_GROUP,
+  sourceNamed,
+} from '../../kube/flux-kinds.ts'
+import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import type { ClusterRoot } from '../model/cluster-root.ts'
-import type { FluxFile } from './flux-files.ts'
-import { isNotACluster } from './not-a-cluster.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import type { ClusterRoot } from '../model/fleet.ts'
+import { nodeOf } from '../model/kustomization-spec.ts'
+import { overlayTree } from '../rendering/trees.ts'
+import { bootstrapComponents, bootstrapSync, installedSync } from './flux-instance.ts'
 
 /** A root before it has a name. */
 export type UnnamedRoot = Omit<ClusterRoot, 'name'> & {
@@ -18,7 +34,7 @@ export type UnnamedRoot = Omit<ClusterRoot, 'name'> & {
 /** What `flux bootstrap` calls its source and its Kustomization, and their namespace. */
 
 /** Sources that name an address, whose content a Kustomization may take. */
-export const SOURCES = kindsThat(row => row.deployable && row.address)
+const SOURCES = kindsThat(row => row.deployable && row.address)
 
 /**
  * The Kustomizations that a cluster starts with, wherever they are: those that `flux bootstrap` writes (its name and that
@@ -124,3 +140,248 @@ export const folderOf = (file: string): string => file.slice(0, Math.max(0, file
 /** Whether a path is in a folder, or is that folder. */
 export const isWithin = (path: string, folder: string): boolean =>
   folder === '' || path === folder || path.startsWith(`${folder}/`)
+
+/**
+ * What the Flux Operator starts clusters with: the `sync` of each FluxInstance, as an object or as values of its chart
+ * (`instance.sync` of a HelmRelease or of a file of values).
+ */
+export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
+  const targets = targetsOf(files)
+  return files.flatMap(({ path: file, objects }) => {
+    if (isNotACluster(folderOf(file))) return []
+    return objects.flatMap(object => {
+      const instance = instanceOf(object, targets.find(({ folder }) => isWithin(file, folder))?.namespace)
+      const sync = at(instance?.root, ['spec', 'sync'])
+      const path = stringAt(sync, ['path'])
+      const isWhole = SOURCES.includes(sourceNamed(stringAt(sync, ['kind']))) && stringAt(sync, ['url']) !== undefined
+      if (!instance || !sync || !isWhole || path === undefined || /[{}$]/.test(path)) return []
+      const folder = artifactPath(path)
+      if (isNotACluster(folder)) return []
+      return [
+        { path: folder, how: 'flux-instance' as const, origin: sync.origin, file, instance, ...startOf(instance) },
+      ]
+    })
+  })
+}
+
+interface Target {
+  readonly folder: string
+  readonly namespace: string
+}
+
+/** The namespaces into which Kustomizations of Flux put what is in a folder, the deepest folder first. */
+function targetsOf(files: readonly FluxFile[]): Target[] {
+  const targets = files.flatMap(({ objects }) =>
+    objects.flatMap(({ root }) => {
+      const [path, namespace] = [stringAt(root, ['spec', 'path']), stringAt(root, ['spec', 'targetNamespace'])]
+      const isKustomization = isKustomizationKind(
+        groupOf(stringAt(root, ['apiVersion']) ?? ''),
+        stringAt(root, ['kind']) ?? '',
+      )
+      if (!isKustomization || path === undefined || !namespace || /[{}$]/.test(path + namespace)) return []
+      return [{ folder: artifactPath(path), namespace }]
+    }),
+  )
+  return targets.sort((a, b) => b.folder.length - a.folder.length)
+}
+
+/** The FluxInstance that an object of a file is or makes; `placed`: the namespace that it is applied to. */
+function instanceOf(object: KubeObject, placed: string | undefined): KubeObject | undefined {
+  const { apiVersion, kind, namespace } = idOf(object)
+  const group = groupOf(apiVersion)
+  if (`${group}/${kind}` === FLUX_INSTANCE) return object
+  if (`${group}/${kind}` === HELM_RELEASE) {
+    const target = stringAt(object.root, ['spec', 'targetNamespace']) || placed || namespace
+    return ofChart(object, at(object.root, ['spec', 'values', 'instance']), target)
+  }
+  return apiVersion === '' && kind === '' ? ofChart(object, at(object.root, ['instance']), '') : undefined
+}
+
+/** What the chart flux-instance makes of its values: the same fields under the same names. */
+function ofChart(
+  { root, trail }: KubeObject,
+  values: ReturnType<typeof at>,
+  namespace: string,
+): KubeObject | undefined {
+  if (values?.type !== 'map') return undefined
+  const head = nodeOf(
+    {
+      apiVersion: apiVersionOf(FLUX_INSTANCE),
+      kind: 'FluxInstance',
+      metadata: { name: 'flux', namespace: namespace || ROOT_NAMESPACE },
+    },
+    root.origin,
+  ) as MapNode
+  return {
+    root: { ...head, fields: new Map([...head.fields, ['spec', { key: values.origin, value: values }]]) },
+    trail,
+  }
+}
+
+/** Where its patches are wrong, the root starts as if there were none, and what renders them gets the error. */
+function startOf(instance: KubeObject): ReturnType<typeof installedSync> {
+  try {
+    return installedSync(instance)
+  } catch (error) {
+    if (error instanceof BailiwickError) return {}
+    throw error
+  }
+}
+
+/** Where `flux bootstrap` puts its own files, below the folder that it follows. */
+const BOOTSTRAP = 'flux-system/gotk-sync.yaml'
+
+/** The folders `clusters/<name>`, whether they say how they are followed or not. */
+export function layoutRoots(tree: Tree): UnnamedRoot[] {
+  return tree
+    .list('clusters')
+    .filter(({ type, path }) => type === 'directory' && !isNoFolderOfACluster(path))
+    .map(({ path }) => ({
+      path,
+      how: 'layout',
+      file: `${path}/${BOOTSTRAP}`,
+      ...(isBare(tree, path) ? { bare: true } : {}),
+    }))
+}
+
+const isBare = (tree: Tree, path: string) =>
+  !tree.list(path).some(({ type, name }) => type === 'file' && isManifest(name))
+
+/** Whether a folder with a file of this name may be applied; hidden ones are settings of tools (`.sops.yaml`). */
+export const isManifest = (name: string): boolean => /^[^.].*\.ya?ml$|^Kustomization$/.test(name)
+
+/** Folders with a `flux-system/gotk-sync.yaml` of nothing but comments, which bootstrap fills on the cluster. */
+export function placeholderRoots(tree: Tree, repository: string): UnnamedRoot[] {
+  return foldersWithSync(tree, '').flatMap(path => {
+    const file = path === '' ? BOOTSTRAP : `${path}/${BOOTSTRAP}`
+    if (isNotACluster(path) || !isEmpty(tree.read(file))) return []
+    return [{ path, how: 'sync', origin: { repository, file, line: 1, column: 1 }, file }]
+  })
+}
+
+function foldersWithSync(tree: Tree, folder: string): string[] {
+  const below = tree.list(folder).filter(entry => entry.type === 'directory')
+  const here = tree.entry(folder === '' ? BOOTSTRAP : `${folder}/${BOOTSTRAP}`)?.type === 'file' ? [folder] : []
+  return [...here, ...below.flatMap(entry => foldersWithSync(tree, entry.path))]
+}
+
+/** Whether a file of bootstrap holds only comments. */
+function isEmpty(bytes: Uint8Array): boolean {
+  if (bytes.length > 4096) return false
+  return new TextDecoder()
+    .decode(bytes)
+    .split('\n')
+    .every(line => /^(#.*|---)?\s*$/.test(line))
+}
+
+/** A YAML file with objects of Flux or of its operator, as it is written. */
+export interface FluxFile {
+  readonly path: string
+  readonly objects: readonly KubeObject[]
+}
+
+/** Files with objects of Flux that are looked through for roots of clusters. */
+const MAX_FLUX_FILES = 20_000
+/** Folders whose files are remembered, of all repositories. */
+const MAX_FOLDERS = 50_000
+
+const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP].map(mark => Buffer.from(mark))
+/** What values of the chart flux-instance say, which name no API. */
+const VALUES = ['instance:', 'sync:', 'url:', 'path:'].map(mark => Buffer.from(mark))
+
+/** By the id of a folder, which stands for its content, and by where it is: origins name the place. */
+const remembered = new Map<string, readonly FluxFile[]>()
+
+/**
+ * The files of a repository with objects of Flux, in the order of their paths. A file that no YAML reader accepts is left
+ * out: who builds it gets the error. Throws `graph-limits` for more files than a fleet has.
+ */
+export function fluxFiles(tree: Tree, repository: string): readonly FluxFile[] {
+  return filesBelow(tree, repository, tree.entry('') ?? { name: '', path: '', type: 'directory', id: tree.id })
+}
+
+function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): readonly FluxFile[] {
+  const key = `${id} ${repository} ${path}`
+  const known = remembered.get(key)
+  if (known) return known
+  const found: FluxFile[] = []
+  for (const entry of tree.list(path)) {
+    if (entry.type === 'directory') for (const file of filesBelow(tree, repository, entry)) found.push(file)
+    if (entry.type === 'file' && isYaml(entry.name)) found.push(...read(tree, repository, entry.path))
+    if (found.length > MAX_FLUX_FILES) throw tooMany(repository, path)
+  }
+  if (remembered.size >= MAX_FOLDERS) remembered.clear()
+  if (id !== '') remembered.set(key, found)
+  return found
+}
+
+const isYaml = (name: string) => /\.ya?ml$/i.test(name)
+
+function read(tree: Tree, repository: string, path: string): FluxFile[] {
+  const bytes = readUnlessLarge(tree, path)
+  if (!bytes) return []
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
+  try {
+    const documents = parseDocuments({ repository, path }, bytes)
+    return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]
+  } catch (error) {
+    if (error instanceof BailiwickError) return []
+    throw error
+  }
+}
+
+function tooMany(repository: string, path: string): BailiwickError {
+  const message = `more than ${MAX_FLUX_FILES} files contain Flux objects, so Bailiwick cannot search for clusters`
+  const origin = { repository, file: path, line: 1, column: 1 }
+  return new BailiwickError('graph-limits', message, { origin, fix: 'Move generated manifests to another repository.' })
+}
+
+/** Folders of what is copied, tried or explained, and never applied where it lies. */
+const ASIDE =
+  /^(?:docs?|examples?|samples?|templates?|skeletons?|testdata|fixtures|cookiecutter.*|archived?|deprecated)$/i
+const TESTS = /^(?:tests?|e2e|hack)$/i
+const PARTS = /^(?:_.*|\..*)$/
+const BASE = /(?:^|\/)bases?$/i
+
+/** The same of a folder that nothing says anything of: one called `base` is a part of others then. */
+export const isNoFolderOfACluster = (path: string): boolean => BASE.test(path) || isNotACluster(path)
+
+/**
+ * Whether nothing at a path is what a cluster starts from: hidden folders and those with an underscore (`_profiles`),
+ * templates, documentation, examples and tests. A folder `test` below `clusters` is a cluster like any other.
+ */
+function isNotACluster(path: string): boolean {
+  const parts = path.split('/').filter(part => part !== '')
+  const clusters = parts.indexOf('clusters')
+  return parts.some((part, index) => {
+    if (/[{}<>$]/.test(part) || PARTS.test(part)) return true
+    if (clusters >= 0 && index > clusters) return false
+    return ASIDE.test(part) || (index === 0 && TESTS.test(part)) || (TESTS.test(part) && clusters > index)
+  })
+}
+
+/**
+ * What a cluster's overlay would do to the objects of `flux bootstrap`, for a repository that holds only comments in
+ * their place (as fluxcd/flux2-multi-tenancy does): those files are filled with the least that bootstrap writes and
+ * rendered. Undefined where the files are not there, are not empty, or the overlay needs more than that.
+ */
+export function probeBootstrap(
+  path: string,
+  kustomization: KubeObject,
+  artifact: Artifact,
+): readonly KubeObject[] | undefined {
+  const files = new Map<string, string>()
+  const contents = { 'gotk-components.yaml': bootstrapComponents(), 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
+  for (const [name, content] of Object.entries(contents)) {
+    const file = `${path === '' ? '' : `${path}/`}flux-system/${name}`
+    if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)
+  }
+  if (files.size === 0) return undefined
+  try {
+    return renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization).objects
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}

@@ -1,29 +1,35 @@
-import type { KubeObject } from '../../kube/object.ts'
-import { normaliseUrl } from '../../kube/url.ts'
-import { folderOfArtifact } from '../artifacts/artifact-content.ts'
-import { assumedContent, refutedArtifacts } from '../artifacts/assumed-content.ts'
-import { type FoundClusters, findClusters } from '../bootstrap/find-clusters.ts'
-import { withAlias, withOwnAddress } from '../config/own-address.ts'
-import { readFleetFile } from '../config/read-fleet-file.ts'
-import { tenantFiles } from '../config/tenant-files.ts'
-import { type Aliases, addressIn } from '../model/address-in.ts'
-import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from '../model/fleet.ts'
-import type { FleetConfig } from '../model/fleet-config.ts'
+import { artifactPath } from '../../flux/artifact.ts'
+import { ROOT_NAME } from '../../kube/flux-kinds.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
+import { type FoundClusters, findClusters, isLayoutPath } from '../bootstrap/find-clusters.ts'
+import { folderOf, isWithin } from '../bootstrap/sync-roots.ts'
+import { readFleetFile, tenantFiles, withAlias, withOwnAddress } from '../config/fleet-file.ts'
+import {
+  ASKED,
+  type Cluster,
+  type ClusterRoot,
+  type Fleet,
+  type FleetNode,
+  type FleetRepository,
+  type NodeSource,
+  type NotSeen,
+  type Tenant,
+  WANTED,
+} from '../model/fleet.ts'
+import { type Aliases, addressIn, type FleetConfig } from '../model/fleet-config.ts'
 import type { FleetInput } from '../model/input.ts'
-import { type AskedRepository, factKey } from '../model/read-access.ts'
-import { refKey } from '../model/ref.ts'
-import { sameDeep } from '../model/same-deep.ts'
-import { declarationKey } from '../model/source-access.ts'
-import type { WantedSource } from '../model/source-ref.ts'
-import { ASKED, WANTED } from '../model/unread.ts'
-import { notReachedOf } from '../reach/not-reached.ts'
+import { sameDeep } from '../model/same-node.ts'
+import { type AskedRepository, declarationKey, factKey } from '../model/source-access.ts'
+import { refKey, type WantedSource } from '../model/source-ref.ts'
+import { notReachedOf } from '../rendering/not-reached.ts'
 import { RenderMemory } from '../rendering/render-memory.ts'
+import { assumedContent, folderOfArtifact, refutedArtifacts } from '../sources/artifact-content.ts'
 import { openSources } from '../sources/resolve-source.ts'
 import type { Sources } from '../sources/sources.ts'
 import { membersOf } from '../tenancy/delegated.ts'
-import { generatingObjects } from './generating-objects.ts'
-import type { Walked } from './walk-cluster.ts'
-import { walkClusters } from './walk-clusters.ts'
+import { generatingObjects } from './open-resource-sets.ts'
+import { type Walked, type WalkInput, walkCluster } from './walk-cluster.ts'
 
 /**
  * What every cluster of a fleet would get: a pure function of its input. Where clusters start is what findClusters
@@ -181,4 +187,75 @@ function notSeenOf(nodes: readonly FleetNode[]): NotSeen[] {
     seen.set(`${source.id} ${source.url}`, { source: source.id, url: source.url, reason: source.opaque })
   }
   return [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, source]) => source)
+}
+
+/**
+ * Walks the clusters that start from these roots, in their order. A root in what an earlier cluster lets a tenant write is
+ * none: a tenant would make a cluster whose platform they are. Nor is one that another cluster leads to. A folder of the layout that says nothing of itself is none
+ * where another cluster applies it, or where it only holds the folders of clusters.
+ */
+function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
+  const walked: { readonly root: ClusterRoot; result: Walked }[] = []
+  for (const root of roots) {
+    const isGiven = root.how === 'declared' || isLayoutPath(root.path)
+    const letting = isGiven
+      ? undefined
+      : walked.find(one => tenantFolders(one.result.nodes, input).some(folder => isIn(root, folder)))
+    if (letting) {
+      letting.result = withTenantStart(letting.result, root)
+      continue
+    }
+    if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
+    walked.push({ root, result: walkCluster(root, input) })
+  }
+  const stated = walked.filter(({ root }) => root.how !== 'layout')
+  const applied = stated.flatMap(({ result }) =>
+    foldersOf(result.nodes, input, node => node.tenant === undefined && node.parent !== undefined),
+  )
+  const isOwn = ({ root: { how, path, bare } }: (typeof walked)[number]) => {
+    if (how !== 'layout') return true
+    if (applied.includes(path)) return false
+    return !bare || ![...applied, ...stated.map(({ root }) => root.path)].some(below => isWithin(below, path))
+  }
+  return walked
+    .filter(isOwn)
+    .map(({ result }) => result)
+    .sort((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1))
+}
+
+/** A cluster, with what a tenant of it may write that would start another one. */
+function withTenantStart(result: Walked, { path, origin }: ClusterRoot): Walked {
+  const { cluster } = result
+  const tenantStarts = [...(cluster.tenantStarts ?? []), { file: origin?.file ?? path, text: path }]
+  return { ...result, cluster: { ...cluster, tenantStarts } }
+}
+
+/** Whether another cluster makes its Kustomization one of its own: then it is no start. */
+function leadsTo({ kustomization }: ClusterRoot, nodes: readonly FleetNode[]): boolean {
+  if (!kustomization) return false
+  const { namespace, name } = idOf(kustomization)
+  if (name === ROOT_NAME) return false
+  return nodes.some(node => node.parent !== undefined && node.namespace === namespace && node.name === name)
+}
+
+const isIn = ({ path, origin }: ClusterRoot, folder: string): boolean =>
+  isWithin(path, folder) || (origin !== undefined && isWithin(folderOf(origin.file), folder))
+
+/** The folders that the platform lets tenants write; what a tenant leads to itself says nothing of who writes there. */
+function tenantFolders(nodes: readonly FleetNode[], input: WalkInput): string[] {
+  const platform = new Set(nodes.flatMap(({ key, tenant }) => (tenant === undefined ? [key] : [])))
+  const isGiven = ({ tenant, parent }: FleetNode) =>
+    tenant !== undefined && parent !== undefined && platform.has(parent)
+  return foldersOf(nodes, input, isGiven).filter(folder => folder !== '')
+}
+
+/** The folders of the fleet's own repository that nodes apply. */
+function foldersOf(
+  nodes: readonly FleetNode[],
+  { sources: { own } }: WalkInput,
+  which: (node: FleetNode) => boolean,
+): string[] {
+  const isOwn = ({ url, ref, opaque }: NodeSource) =>
+    opaque === undefined && url === own.url && refKey(ref) === refKey(own.ref)
+  return nodes.filter(node => which(node) && isOwn(node.source)).map(node => artifactPath(node.path))
 }

@@ -1,13 +1,203 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Variable } from '../../flux/substitute/variable.ts'
-import type { FindVariableSource, SourceKind } from '../../flux/substitute/variable-source.ts'
-import { plainVariable } from '../../flux/substitute/variable-source.ts'
-import { at, isTrue, itemsOf, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { codeWord, message, part } from '../../message/message.ts'
-import type { Origin } from '../../origin.ts'
-import type { ReadData, ValueNeed } from '../model/cluster-values.ts'
-import { type ValueIndex, valueId } from './value-index.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { codeWord, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { Artifact } from '../../flux/artifact.ts'
+import {
+  type FindVariableSource,
+  plainVariable,
+  type SourceKind,
+  type Variable,
+  type VariableSource,
+  variablesOf,
+} from '../../flux/substitute/variables.ts'
+import { at, canonical, isTrue, itemsOf, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { hasSopsMark, type SopsFormat, sopsFormatOf } from '../../kube/sops.ts'
+import {
+  type ClusterValues,
+  type FleetNode,
+  type Lockdown,
+  type NodeValues,
+  type NotSeen,
+  nodeKey,
+  type ReadData,
+  type SealedFile,
+  type ValueNeed,
+} from '../model/fleet.ts'
+import type { Aliases, FleetConfig } from '../model/fleet-config.ts'
+import type { AskedRepository } from '../model/source-access.ts'
+import type { RenderMemory } from '../rendering/render-memory.ts'
+import { overlayTree } from '../rendering/trees.ts'
+import type { ReadContext } from '../sources/ask-read.ts'
+import type { SourceIndex, Sources } from '../sources/sources.ts'
+import type { Delegated, TenantRepositories } from '../tenancy/delegated.ts'
+import type { Tenancy, TenantBudgets } from '../tenancy/tenancy.ts'
+
+/** What opening a node needs to know about its cluster. */
+export interface NodeContext {
+  readonly cluster: string
+  readonly lockdown: Lockdown
+  readonly sources: Sources
+  readonly aliases: Aliases
+  readonly index: SourceIndex
+  readonly tenancy: Tenancy
+  /** Repositories that the platform is known to have given to tenants. */
+  readonly repositories: TenantRepositories
+  readonly delegated: Delegated
+  /** What each node rendered from. */
+  readonly artifacts: Map<string, Artifact>
+  /** Nodes whose source brings more than its own files, so any change of it counts. */
+  readonly whole: Set<string>
+  readonly values: ValueIndex
+  /** Nodes that are rendered although values are missing, by key, and which were. */
+  readonly missed: Map<string, Set<string>>
+  readonly budgets: TenantBudgets
+  /** The same for what is rendered again with holes. */
+  readonly holeBudgets: TenantBudgets
+  /** The same for what failed nodes read. */
+  readonly readBudgets: TenantBudgets
+  /** Without, everything is rendered anew. */
+  readonly memory: RenderMemory | undefined
+  /** By what it is decided what may be read; absent: everything. */
+  readonly access: ReadContext | undefined
+  /** What has to be known before it can be decided. */
+  readonly asked: AskedRepository[]
+}
+
+/** What the fleet's file says about values. */
+type ValueConfig = Pick<FleetConfig, 'substituteFrom' | 'forbidUndeclaredValues'>
+
+/** What `substituteFrom` of a cluster can find: what was rendered so far, and what the fleet declares. */
+export class ValueIndex {
+  readonly #objects = new Map<string, KubeObject>()
+  readonly #contested = new Set<string>()
+  readonly #declared = new Map<string, VariableSource>()
+  readonly #presumed = new Set<string>()
+  readonly #rendered = new Set<string>()
+  readonly #cluster: string
+  readonly #read: ClusterValues | undefined
+
+  /** Whether what neither the fleet renders nor its file declares has unknown values; else it is missing. */
+  readonly allowsUndeclared: boolean
+
+  /** `presumed`: objects of which it is assumed that they will be added, too. `read`: what was read on the cluster. */
+  constructor(
+    cluster: string,
+    { substituteFrom: declarations, forbidUndeclaredValues }: ValueConfig,
+    presumed: readonly KubeObject[] = [],
+    read?: ClusterValues,
+  ) {
+    this.#cluster = cluster
+    this.#read = read
+    this.allowsUndeclared = !forbidUndeclaredValues
+    // what is declared for one cluster wins over what is declared for all
+    const general = declarations.filter(one => one.cluster === undefined)
+    for (const one of [...general, ...declarations.filter(each => each.cluster === cluster)]) {
+      this.#declared.set(valueId(one.kind, one.namespace, one.name), one.source)
+    }
+    for (const object of presumed) {
+      const id = this.#keep(object)
+      if (id !== undefined) this.#presumed.add(id)
+    }
+  }
+
+  /** The id of an object that gives values, once it is known; undefined for any other object. */
+  add(object: KubeObject): string | undefined {
+    const id = this.#keep(object)
+    if (id !== undefined) this.#rendered.add(id)
+    return id
+  }
+
+  #keep(object: KubeObject): string | undefined {
+    const { apiVersion, kind, namespace, name } = idOf(object)
+    if ((kind !== 'ConfigMap' && kind !== 'Secret') || groupOf(apiVersion) !== '') return undefined
+    const id = valueId(kind, namespace, name)
+    const known = this.#objects.get(id)
+    if (!known) this.#objects.set(id, object)
+    else if (valuesIn(known.root) !== valuesIn(object.root)) this.#contested.add(id)
+    return id
+  }
+
+  /** The same of one whose data is copied on the cluster. */
+  addCopied(object: KubeObject): string | undefined {
+    const id = this.add(object)
+    if (id === undefined || this.#declared.has(id)) return id
+    const { kind, namespace, name } = idOf(object)
+    const holders = [{ kind: kind === 'Secret' ? kind : 'ConfigMap', namespace, name, key: '' }] as const
+    const rest = { value: '', origin: object.root.origin, hidden: 'opaque', holders } as const
+    this.#objects.delete(id)
+    this.#declared.set(id, { variables: new Map(), rest })
+    return id
+  }
+
+  has(id: string): boolean {
+    return this.#objects.has(id) || this.#declared.has(id)
+  }
+
+  isPresumed(id: string): boolean {
+    return this.#presumed.has(id)
+  }
+
+  /** Whether only the assumption says that it is there. */
+  isUnfounded(id: string): boolean {
+    return this.#presumed.has(id) && !this.#rendered.has(id)
+  }
+
+  /** Whether more than one place says what the values are, and they may differ. */
+  isContested(id: string): boolean {
+    return this.#contested.has(id) || (this.#objects.has(id) && this.#declared.has(id))
+  }
+
+  /** Whether git does not say all that it holds on the cluster. */
+  isOfCluster(id: string): boolean {
+    const object = this.#objects.get(id)
+    if (!object || this.#declared.has(id)) return true
+    try {
+      return [...variablesOf(object.root).values()].some(({ hidden }) => hidden === 'opaque')
+    } catch (error) {
+      if (error instanceof BailiwickError) return false
+      throw error
+    }
+  }
+
+  /** What was read on the cluster for a Kustomization. */
+  readFor(kustomization: KubeObject): NodeValues | undefined {
+    return this.#read?.nodes.get(nodeKey(this.#cluster, idOf(kustomization)))
+  }
+
+  /** The values; throws `flux-invalid` for an object that the API server refuses. */
+  find(id: string): VariableSource | undefined {
+    const object = this.#objects.get(id)
+    return object ? { variables: variablesOf(object.root) } : this.#declared.get(id)
+  }
+
+  /** All that is known about the values, as text: another text may mean another rendering. */
+  describe(id: string): string {
+    const object = this.#objects.get(id)
+    const declared = this.#declared.get(id)
+    const values = [...(declared?.variables ?? [])].map(([name, { value, hidden }]) => [name, value, hidden ?? ''])
+    return JSON.stringify([id, object ? described(object.root) : '', values, declared?.rest !== undefined])
+  }
+}
+
+/** An unknown value and a text that looks like its variable are the same only to a reader. */
+const described = (root: Node): string => JSON.stringify([canonical(root), holdersIn(root)])
+
+/** All of an object but its labels and annotations, which say nothing of its values. */
+function valuesIn(root: MapNode): string {
+  const fields = [...root.fields].filter(([name]) => name !== 'metadata')
+  return described({ ...root, fields: new Map(fields) })
+}
+
+function holdersIn(node: Node): unknown[] {
+  if (node.type === 'scalar') return node.opaque ? [node.opaque] : []
+  const below = node.type === 'list' ? node.items : [...node.fields.values()].map(field => field.value)
+  // with the place of each: the texts alone may be those of others
+  return below.flatMap((one, index) => holdersIn(one).map(held => [index, held]))
+}
+
+/** `<Kind>/<namespace>/<name>`. */
+export const valueId = (kind: SourceKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
 
 /** One entry of a Kustomization's `substituteFrom`. */
 export interface Need {
@@ -116,4 +306,84 @@ function contested({ id, origin }: Need): BailiwickError {
       fix: 'Keep one of them.',
     },
   )
+}
+
+/** What the platform's nodes of a cluster substitute from and only the cluster has: one entry for each ConfigMap or Secret. */
+export function undeclaredValues(cluster: string, nodes: readonly FleetNode[], values: ValueIndex): NotSeen[] {
+  if (!values.allowsUndeclared) return []
+  const isNeeded = new Map<string, boolean>()
+  for (const { kustomization, tenant, source } of nodes) {
+    if (tenant !== undefined || source.opaque !== undefined) continue
+    for (const { id, optional } of needsOf(kustomization)) {
+      if (!values.has(id)) isNeeded.set(id, isNeeded.get(id) === true || !optional)
+    }
+  }
+  return [...isNeeded]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, needed]) => ({
+      ...{ source: id, url: '', what: 'values' as const },
+      reason: needed
+        ? `only the cluster ${cluster} has it, so its values are unknown`
+        : `it is optional, and neither rendered nor declared, so it is evaluated as absent on the cluster ${cluster}`,
+    }))
+}
+
+/**
+ * The encrypted files that Secrets of a Kustomization are generated from, and its encrypted patches, as kustomize-controller
+ * would open them before the build (internal/decryptor, DecryptSources). One that it would open as a format that nobody here
+ * writes, or as two, or that lies in another repository, is not among them. Undefined: there are none.
+ */
+export function sealedFiles(
+  { objects, holes = [], error }: Pick<FleetNode, 'objects' | 'holes' | 'error'>,
+  artifact: Artifact,
+): readonly SealedFile[] | undefined {
+  if (artifact.composed) return undefined
+  const files = new Map<string, SealedFile | undefined>()
+  const note = (path: string, format: SopsFormat | undefined, text: string, isKnown: boolean) => {
+    const same = !files.has(path) || files.get(path)?.format === format
+    files.set(path, isKnown && same && format !== undefined ? { path, format, text } : undefined)
+  }
+  for (const { key, value, path } of objects.flatMap(sealedValues)) {
+    const text = textAt(artifact, path)
+    if (text === undefined) continue
+    // of an env file each key has its own line
+    const isWhole = String(value.value).replaceAll('\n', '') === Buffer.from(text).toString('base64')
+    const format = isWhole ? sopsFormatOf(key) : 'dotenv'
+    note(path, format, text, isOpenedAs(format, text) && !(format === 'yaml' && hasComment(text)))
+  }
+  for (const { sealed: path } of [...holes.map(hole => hole.error), ...(error ? [error] : [])]) {
+    const text = path === undefined ? undefined : textAt(artifact, path)
+    if (path !== undefined && text !== undefined)
+      note(path, sopsFormatOf(path), text, isOpenedAs(sopsFormatOf(path), text))
+  }
+  const known = [...files.values()].filter(file => file !== undefined)
+  return known.length === 0 ? undefined : known
+}
+
+/** A file that is text; the encrypted ones are. */
+function textAt({ tree }: Artifact, path: string): string | undefined {
+  if (tree.entry(path)?.type !== 'file') return undefined
+  const bytes = tree.read(path)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return Buffer.from(text).equals(bytes) ? text : undefined
+}
+
+const isOpenedAs = (format: SopsFormat | undefined, text: string) => format !== undefined && hasSopsMark(format, text)
+
+/** sops writes comments back, at places that are not known here; in a patch they say nothing. */
+const hasComment = (text: string) => /(?:^|\s)#/m.test(text)
+
+function sealedValues(object: KubeObject): { key: string; value: ScalarNode; path: string }[] {
+  const data = idOf(object).kind === 'Secret' ? at(object.root, ['data']) : undefined
+  if (data?.type !== 'map') return []
+  return [...data.fields].flatMap(([key, { value }]) => {
+    // what a generator read has no holder: it is in git
+    if (value.type !== 'scalar' || value.opaque?.length !== 0) return []
+    return [{ key, value, path: value.origin.file }]
+  })
+}
+
+/** The artifact with encrypted files in clear, as Flux opens them in place before it builds. */
+export function withPlain(artifact: Artifact, files: ReadonlyMap<string, Uint8Array> | undefined): Artifact {
+  return files?.size ? { ...artifact, tree: overlayTree(artifact.tree, files) } : artifact
 }

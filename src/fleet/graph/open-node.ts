@@ -1,36 +1,34 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Artifact } from '../../flux/artifact.ts'
-import { artifactPath } from '../../flux/artifact-path.ts'
-import { EXTERNAL_ARTIFACT, isDeployable, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../flux/kinds.ts'
-import { renderWithHoles } from '../../flux/render-with-holes.ts'
-import { originAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { codeWord, message, part } from '../../message/message.ts'
-import type { Origin } from '../../origin.ts'
-import { accountOf } from '../model/appliers.ts'
-import type { Lockdown } from '../model/fleet.ts'
-import { nodeKey } from '../model/node-key.ts'
-import { type KustomizationSpec, readName, readSpec } from '../model/read-spec.ts'
-import { revisionOf } from '../model/revision-of.ts'
-import { ASKED, WANTED } from '../model/unread.ts'
-import type { Reader } from '../sources/ask-read.ts'
-import { askedBy } from '../sources/decide-read.ts'
-import { mayRead } from '../sources/may-read.ts'
-import type { Resolved } from '../sources/sources.ts'
-import { CONTROLLER, identityOf } from '../tenancy/identity.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { codeWord, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import { type Artifact, artifactPath } from '../../flux/artifact.ts'
+import { type RenderResult, renderWithHoles } from '../../flux/render-with-holes.ts'
+import { EXTERNAL_ARTIFACT, isDeployable, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../kube/flux-kinds.ts'
+import { at, type Node, originAt, type Path, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { type Hole, idOf, type KubeObject } from '../../kube/object.ts'
+import { isDecrypted } from '../../kube/sops.ts'
+import { isGitBase } from '../../kustomize/paths.ts'
+import { ASKED, type FleetNode, type Lockdown, nodeKey, WANTED } from '../model/fleet.ts'
+import { revisionOf } from '../model/input.ts'
+import { accountOf, type KustomizationSpec, kubeConfigOf, readName, readSpec } from '../model/kustomization-spec.ts'
+import { digestOfTexts, objectTexts } from '../model/same-node.ts'
+import { mayRead, type Reader } from '../sources/ask-read.ts'
+import { askedBy, type Resolved } from '../sources/sources.ts'
+import { authorOf, CONTROLLER, identityOf } from '../tenancy/delegated.ts'
 import type { Confinement } from '../tenancy/tenancy.ts'
-import { authorOf } from '../tenancy/tenant-repositories.ts'
 import type { Root } from './cluster-root.ts'
-import type { Draft } from './draft.ts'
-import { generatedSource } from './generated-source.ts'
-import { nodeContent } from './node-content.ts'
-import type { NodeContext } from './node-context.ts'
-import { NodeRemotes } from './node-remotes.ts'
-import { clusterNeeds, findValues, missingNeed, type Need, needsOf } from './node-values.ts'
-import { remoteClusterOf } from './remote-cluster.ts'
-import { sealedFiles, withPlain } from './sealed-files.ts'
-import { refuseUnknownSpec } from './unknown-spec.ts'
-import { whyNotRead } from './why-not-read.ts'
+import { generatedSource, NodeRemotes, whyNotRead } from './node-sources.ts'
+import {
+  clusterNeeds,
+  findValues,
+  missingNeed,
+  type Need,
+  type NodeContext,
+  needsOf,
+  sealedFiles,
+  withPlain,
+} from './node-values.ts'
+import type { Draft } from './walk.ts'
 
 /** The node of a cluster's root. */
 export function rootNode(context: NodeContext, root: Root): Draft {
@@ -318,3 +316,88 @@ const NO_OBJECT =
 
 /** Stands for a source that is not looked for. */
 const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }
+
+const plain = (text: string) => text.replace(/[^\w.-]/g, '?')
+
+/**
+ * Name of the cluster on which an object of the hub acts by its `spec.kubeConfig`: `<hub> -> kubeconfig <namespace>/<name>`,
+ * with the key where it names one; undefined for the hub itself, and for a kubeConfig that names nothing, which the API
+ * server refuses. Flux reads the Secret or ConfigMap in the namespace of the object
+ * (https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters).
+ */
+export function remoteClusterOf(hub: string, object: KubeObject): string | undefined {
+  const config = kubeConfigOf(object)
+  const { namespace } = idOf(object)
+  const secret = stringAt(config, ['secretRef', 'name'])
+  if (secret) {
+    const key = stringAt(at(config, ['secretRef']), ['key']) ?? ''
+    // the first key for which Flux looks where none is named
+    const suffix = key === '' || key === 'value' ? '' : `/${plain(key)}`
+    return `${hub} -> kubeconfig ${plain(namespace)}/${plain(secret)}${suffix}`
+  }
+  const map = stringAt(config, ['configMapRef', 'name'])
+  return map ? `${hub} -> kubeconfig ConfigMap/${plain(namespace)}/${plain(map)}` : undefined
+}
+
+/**
+ * Throws `unrendered-variable` where the spec of a Kustomization holds an unknown value that lies in a tenant's namespace and
+ * is not declared, or that a tenant encrypted in it: paths, patches, components and the like are interpreted, so nothing is
+ * rendered from them. Values of `postBuild.substitute` only go on, and are followed.
+ */
+function refuseUnknownSpec(kustomization: KubeObject, isTenants: boolean, owners: ReadonlyMap<string, string>): void {
+  const isEncrypted = isTenants && isDecrypted(kustomization)
+  const found = firstUnknown(at(kustomization.root, ['spec']), ['spec'], ({ opaque = [], value }) => {
+    if (isEncrypted && typeof value === 'string' && value.startsWith('ENC[')) return true
+    return opaque.some(({ namespace, declared }) => declared !== 'key' && owners.has(namespace))
+  })
+  if (!found) return
+  const message = `${found.path.join('.')}: contains an unknown value, which only the cluster has and a tenant controls. Allowed: values in git, and keys that .github/bailiwick.yaml declares`
+  throw new BailiwickError('unrendered-variable', message, {
+    origin: found.node.origin,
+    fix: 'Write the value into git, or declare its key in .github/bailiwick.yaml.',
+  })
+}
+
+interface Placed {
+  readonly path: Path
+  readonly node: ScalarNode
+}
+
+function firstUnknown(
+  node: Node | undefined,
+  path: Path,
+  isUnknown: (node: ScalarNode) => boolean,
+): Placed | undefined {
+  if (!node || (path[1] === 'postBuild' && path[2] === 'substitute')) return undefined
+  if (node.type === 'scalar') return isUnknown(node) ? { path, node } : undefined
+  const below: (readonly [string | number, Node])[] =
+    node.type === 'list' ? [...node.items.entries()] : [...node.fields].map(([key, { value }]) => [key, value])
+  for (const [step, child] of below) {
+    const found = firstUnknown(child, [...path, step], isUnknown)
+    if (found) return found
+  }
+  return undefined
+}
+
+/**
+ * What a rendering makes of a node. With holes there is no digest, so that nothing of it is applied; the node of a tenant
+ * is an error with any, one of the platform where Flux refuses a hole; with --no-remote-bases it refuses a base in git.
+ */
+function nodeContent(
+  { objects, holes: found, error }: RenderResult,
+  tenant: string | undefined,
+  { noRemoteBases }: Pick<Lockdown, 'noRemoteBases'>,
+): Pick<FleetNode, 'objects' | 'digest' | 'holes' | 'error'> {
+  const isRefused = ({ remote }: Hole) => noRemoteBases && remote !== undefined && isGitBase(remote)
+  const holes = found.map(hole => (isRefused(hole) ? { ...hole, fatal: true } : hole))
+  if (holes.length === 0) return { objects, digest: digestOfTexts(objectTexts(objects)), ...(error ? { error } : {}) }
+  const refused = tenant === undefined ? fatalError(holes, error) : error
+  return { objects, digest: '', holes, ...(refused ? { error: refused } : {}) }
+}
+
+/** Why Flux refuses a build with these holes: what the build stopped at, where that is one of them. */
+function fatalError(holes: readonly Hole[], error: BailiwickError | undefined): BailiwickError | undefined {
+  const fatal = holes.filter(hole => hole.fatal)
+  const isSame = (hole: Hole) => hole.error.code === error?.code && hole.error.message === error.message
+  return (fatal.find(isSame) ?? fatal[0])?.error
+}

@@ -1,51 +1,56 @@
-import { BailiwickError } from '../../errors.ts'
-import { isKustomizationKind } from '../../flux/flux-object.ts'
-import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../flux/kinds.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { isKustomizationKind } from '../../flux/references.ts'
+import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../kube/flux-kinds.ts'
+import { canonical } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { declaredSources } from '../config/declared-sources.ts'
-import type { ClusterRoot } from '../model/cluster-root.ts'
-import type { ClusterValues } from '../model/cluster-values.ts'
-import type { Cluster, FleetNode, NotSeen } from '../model/fleet.ts'
+import { isRestricting } from '../bootstrap/lockdown.ts'
+import { declaredSources } from '../config/declared-settings.ts'
+import {
+  type Cluster,
+  type ClusterRoot,
+  type ClusterValues,
+  type FleetNode,
+  isIncomplete,
+  type Lockdown,
+  lostOwners,
+  type NotSeen,
+  nodeKey,
+} from '../model/fleet.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
-import { lostOwners } from '../model/lost-owners.ts'
-import { nodeKey } from '../model/node-key.ts'
-import type { AskedRepository, ReadAccess } from '../model/read-access.ts'
-import { isUnknown, type Retain } from '../model/retain.ts'
+import { hasMoreCauses, isUnknown, type Retain } from '../model/input.ts'
+import type { AskedRepository, ReadAccess } from '../model/source-access.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
-import { isCopied } from '../resource-sets/render-resource-set.ts'
-import type { ReadContext } from '../sources/ask-read.ts'
-import { type ClusterAccess, collectAccess } from '../sources/collect-access.ts'
-import { mayRead } from '../sources/may-read.ts'
-import { SOURCE_GROUPS, SourceIndex } from '../sources/source-index.ts'
-import type { Sources } from '../sources/sources.ts'
+import { isCopied } from '../rendering/render-resource-set.ts'
+import { type ClusterAccess, collectAccess, mayRead, type ReadContext } from '../sources/ask-read.ts'
+import { SOURCE_GROUPS, SourceIndex, type Sources } from '../sources/sources.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from '../tenancy/capsule.ts'
-import { declaredIn } from '../tenancy/declared-in.ts'
-import { type Delegated, delegated, NOTHING_DELEGATED } from '../tenancy/delegated.ts'
-import { type DeclaredTenancy, Tenancy } from '../tenancy/tenancy.ts'
-import { TenantBudgets } from '../tenancy/tenant-budgets.ts'
-import { authorOf, type TenantRepositories, tenantRepositories } from '../tenancy/tenant-repositories.ts'
-import { admitChild } from './admit-child.ts'
-import { attempt } from './attempt.ts'
-import { BlockedClaims } from './blocked-claims.ts'
+import {
+  authorOf,
+  type Delegated,
+  delegated,
+  NOTHING_DELEGATED,
+  type TenantRepositories,
+  tenantRepositories,
+} from '../tenancy/delegated.ts'
+import { type DeclaredTenancy, declaredIn, Tenancy, TenantBudgets } from '../tenancy/tenancy.ts'
+import { admitChild, failedNode } from './admit-child.ts'
 import { openRoot, type Root } from './cluster-root.ts'
-import type { Claim, Draft } from './draft.ts'
-import { enqueue } from './enqueue.ts'
-import { failedNode } from './failed-node.ts'
-import { keptLockdown } from './kept-lockdown.ts'
-import { nextClaim } from './next-claim.ts'
-import { needsOf, valuesError } from './node-values.ts'
-import { noteCharts } from './note-charts.ts'
+import { keepTenants, nextClaim, PRESUMED_ROUNDS, presumedValues } from './next-claim.ts'
+import { noteCharts } from './node-sources.ts'
+import { needsOf, undeclaredValues, ValueIndex, valuesError } from './node-values.ts'
 import { openNode, rootNode } from './open-node.ts'
 import { isSetNode, MAX_OBJECTS, openResourceSets } from './open-resource-sets.ts'
-import { PRESUMED_ROUNDS, presumedValues } from './presumed-values.ts'
-import { RemoteClusters } from './remote-clusters.ts'
-import { keepTenants } from './retained-facts.ts'
-import { retainedObjects } from './retained-objects.ts'
-import { undeclaredValues } from './undeclared-values.ts'
-import { UnownedObjects } from './unowned-objects.ts'
-import { ValueIndex } from './value-index.ts'
-import { WaitingClaims } from './waiting-claims.ts'
-import type { Walk } from './walk.ts'
+import {
+  attempt,
+  BlockedClaims,
+  type Claim,
+  type Draft,
+  enqueue,
+  RemoteClusters,
+  UnownedObjects,
+  WaitingClaims,
+  type Walk,
+} from './walk.ts'
 
 export interface Walked {
   readonly cluster: Cluster
@@ -348,4 +353,61 @@ function finish(walk: Walk): void {
     if (error) draft.error ??= error
     if (draft.error || draft.holes) failedNode(walk, draft, followed)
   }
+}
+
+/**
+ * The flags of Flux on a cluster: where its root does not build as a whole, a flag that its last complete build had on
+ * stays on. What the root itself shows is the very object of `root` where that is all.
+ */
+function keptLockdown(root: Root, before: Cluster | undefined): Lockdown {
+  const isWhole = !root.error && root.resolved.type === 'content'
+  if (isWhole || !before || root.resolved.type === 'wanted') return root.lockdown
+  const [now, was] = [root.lockdown, before.lockdown]
+  const account = now.defaultServiceAccount ?? was.defaultServiceAccount
+  const helmAccount = now.helmDefaultServiceAccount ?? was.helmDefaultServiceAccount
+  // what shows no controller shows nothing of how strict it is
+  const isLenient = was.strictSubstitution === false && (!now.flux || now.strictSubstitution === false)
+  const flux = now.flux ?? was.flux
+  return {
+    noCrossNamespaceRefs: now.noCrossNamespaceRefs || was.noCrossNamespaceRefs,
+    noRemoteBases: now.noRemoteBases || was.noRemoteBases,
+    ...(account === undefined ? {} : { defaultServiceAccount: account }),
+    ...(helmAccount === undefined ? {} : { helmDefaultServiceAccount: helmAccount }),
+    ...(isLenient ? { strictSubstitution: false } : {}),
+    ...(flux ? { flux } : {}),
+  }
+}
+
+type Built = Pick<FleetNode, 'objects' | 'digest' | 'source' | 'error' | 'holes'>
+
+/**
+ * What of a node's last complete build counts beside what it renders now. Where the node builds as a whole, nothing does.
+ * Where `before` lacked parts for the same causes, what it had and the node has not was taken out on purpose, so only what
+ * `before` itself retained still counts. Where Flux refuses the node, the cluster keeps its Kustomizations as they were.
+ */
+export function retainedObjects(node: Built, before: FleetNode | undefined): readonly KubeObject[] {
+  if (!before || !isIncomplete(node)) return []
+  const earlier = hasMoreCauses(node, before)
+    ? [...before.objects, ...(before.retained ?? [])]
+    : (before.retained ?? [])
+  const present = new Map(node.objects.map(object => [keyOf(object), object]))
+  const isVague = node.holes?.some(({ effect }) => effect === 'different') ?? false
+  const isRefused = node.holes?.some(({ fatal }) => fatal) ?? false
+  const kept = earlier.filter(object => {
+    const now = present.get(keyOf(object))
+    const mayCount = (isVague && isRestricting(object)) || (isRefused && isKustomization(object))
+    return !now || (mayCount && canonical(now.root) !== canonical(object.root))
+  })
+  // of two versions of one object the first is what `before` itself rendered
+  return [...new Map(kept.toReversed().map(object => [keyOf(object), object])).values()].toReversed()
+}
+
+function isKustomization(object: KubeObject): boolean {
+  const { apiVersion, kind } = idOf(object)
+  return isKustomizationKind(groupOf(apiVersion), kind)
+}
+
+function keyOf(object: KubeObject): string {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  return [groupOf(apiVersion), kind, namespace, name].join('\0')
 }

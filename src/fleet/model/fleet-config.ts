@@ -1,8 +1,7 @@
-import type { BailiwickError } from '../../errors.ts'
-import type { VariableSource } from '../../flux/substitute/variable.ts'
-import type { SourceKind } from '../../flux/substitute/variable-source.ts'
-import type { Origin } from '../../origin.ts'
-import type { Aliases } from './address-in.ts'
+import type { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { SourceKind, VariableSource } from '../../flux/substitute/variables.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
 import type { GitRef } from './source-ref.ts'
 
 /** The file with the settings of a fleet that are not in its manifests. */
@@ -246,4 +245,22 @@ export const DEFAULT_CONFIG: FleetConfig = {
   clusters: [],
   tenants: new Map(),
   namedRules: [],
+}
+
+/** By another address of a repository, the address by which the fleet's file calls it; both as normaliseUrl gives them. */
+export type Aliases = ReadonlyMap<string, string>
+
+/** The one address of a repository in a fleet: as normaliseUrl gives it, or what the fleet's file says that it stands for. */
+export function addressIn(aliases: Aliases, url: string): string {
+  const address = normaliseUrl(url)
+  return aliases.get(address) ?? address
+}
+
+/** The minor version of Kubernetes that the fleet declares for a cluster: its own entry before the one of all clusters. */
+export function kubernetesVersion(
+  { kubernetes }: Pick<FleetConfig, 'kubernetes'>,
+  cluster: string,
+): number | undefined {
+  const own = kubernetes.find(one => one.cluster === cluster)
+  return (own ?? kubernetes.find(one => one.cluster === undefined))?.version
 }

@@ -1,14 +1,12 @@
-import type { BailiwickError } from '../../errors.ts'
+import type { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
 import type { Manifest } from '../../flux/installed-rbac.ts'
+import type { OpenedValues } from '../../flux/render-kustomization.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Hole } from '../../kube/hole.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import type { Origin } from '../../origin.ts'
-import type { OtherStart, RootKind } from './cluster-root.ts'
-import type { SealedFile, ValueNeed } from './cluster-values.ts'
+import type { Hole, KubeObject } from '../../kube/object.ts'
+import type { SopsFormat } from '../../kube/sops.ts'
 import type { FleetConfig } from './fleet-config.ts'
-import type { AskedRepository } from './read-access.ts'
-import type { SourceAccess } from './source-access.ts'
+import type { AskedRepository, SourceAccess } from './source-access.ts'
 import type { SourceRef, WantedSource } from './source-ref.ts'
 
 /** Who applies a node: the user that is impersonated. Never empty. */
@@ -271,4 +269,124 @@ export interface NotReached {
   readonly id: string
   readonly origin: Origin
   readonly reason: string
+}
+
+/**
+ * How it is known that a folder is what a cluster starts from. `sync`: a source and the Kustomization that follows it;
+ * `flux-instance`: the `sync` of a FluxInstance; `declared`: the fleet's file or the command line; `layout`: a folder
+ * `clusters/<name>`; `assumed`: its Kustomizations follow this repository and nothing else leads to them.
+ */
+type RootKind = 'sync' | 'flux-instance' | 'declared' | 'layout' | 'assumed'
+
+/** Another object that starts the same folder with the same content. */
+export interface OtherStart {
+  readonly file: string
+  /** What it says, to tell it from others. */
+  readonly text: string
+}
+
+/** A folder of the fleet's own repository that a cluster starts from. */
+export interface ClusterRoot {
+  /** Name of the cluster: unique in its fleet, without a slash. */
+  readonly name: string
+  /** The folder; '' is the root of the repository. */
+  readonly path: string
+  readonly how: RootKind
+  /** Of a folder of the layout: it holds other folders only. */
+  readonly bare?: true
+  /** Only what a change is compared with says so: once that is merged, nothing of the cluster is evaluated. */
+  readonly former?: true
+  /** What else says so, in other words. */
+  readonly otherStarts?: readonly OtherStart[]
+  /** What says so; absent for a folder of the layout. */
+  readonly origin?: Origin
+  /** The Kustomization that the cluster starts with, where the repository holds it. */
+  readonly kustomization?: KubeObject
+  /** The source that this follows, where the repository holds it. */
+  readonly source?: KubeObject
+  /** The FluxInstance that makes both, as it is written or as its chart makes it. */
+  readonly instance?: KubeObject
+}
+
+/** What the data of a ConfigMap or Secret holds, by key; null for bytes that are no text. */
+export type ReadData = ReadonlyMap<string, string | null>
+
+/** What was read on a cluster for one Kustomization, as its account. Secret. */
+export interface NodeValues {
+  /** By `<Kind>/<namespace>/<name>`; null: the cluster has none. */
+  readonly objects: ReadonlyMap<string, ReadData | null>
+  /** Encrypted files of its source in clear, by path. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** What is encrypted in its objects. */
+  readonly sealed: OpenedValues
+}
+
+/** An encrypted patch, or an encrypted file that Secrets of a Kustomization are generated from. */
+export interface SealedFile {
+  /** In its source. */
+  readonly path: string
+  /** As which it is opened. */
+  readonly format: SopsFormat
+  /** As it is encrypted. */
+  readonly text: string
+}
+
+/**
+ * What only clusters have, read by whoever applies. With it, a fleet is built and evaluated once more before anything that
+ * depends on it is applied.
+ */
+export interface ClusterValues {
+  /** Keyed hash of all of it: others have another, and nobody can guess a value by it. */
+  readonly digest: string
+  /** By the key of the node. */
+  readonly nodes: ReadonlyMap<string, NodeValues>
+}
+
+/** A ConfigMap or Secret in the namespace of a Kustomization that it substitutes from, whose values git does not say. */
+export interface ValueNeed {
+  readonly kind: 'ConfigMap' | 'Secret'
+  readonly name: string
+  readonly optional: boolean
+}
+
+/** Key of a node. Names that Kubernetes would refuse are made harmless: the key stands in logs and reports. */
+export function nodeKey(cluster: string, id: { readonly namespace: string; readonly name: string }): string {
+  const plain = (text: string) => text.slice(0, 253).replace(/[^\w.:-]/g, '?')
+  return `${cluster}/${plain(id.namespace)}/${plain(id.name)}`
+}
+
+/** Whether all objects of a node are known. */
+export const isComplete = ({ digest }: Pick<FleetNode, 'digest'>): boolean => digest !== ''
+
+/** Whether a node did not build as a whole; one that waits for content that is still to be read is not decided yet. */
+export function isIncomplete(node: Pick<FleetNode, 'digest' | 'source' | 'remotes'>): boolean {
+  const sources = [node.source, ...(node.remotes ?? [])]
+  return !isComplete(node) && sources.every(({ opaque }) => opaque !== WANTED && opaque !== ASKED)
+}
+
+/** Why not all of what a node renders is known: its error, or the first of what was left out of it. */
+export function whyIncomplete({ error, holes = [] }: Pick<FleetNode, 'error' | 'holes'>): BailiwickError | undefined {
+  return error ?? holes[0]?.error
+}
+
+/** Reason of a source that is not read yet; such a graph is not complete. */
+export const WANTED = 'it has not been read yet'
+
+/** Reason of a source of which it is not known yet whether it may be read; such a graph is not complete either. */
+export const ASKED = 'the permission to read it has not been checked yet'
+
+/** Whose namespaces are now; `givenTo`: by the word of the platform. */
+interface Owned {
+  readonly owners: ReadonlyMap<string, string>
+  givenTo(namespace: string): string | undefined
+}
+
+/**
+ * Namespaces that had a tenant, and that the platform gives to nobody now. One that it gives to another tenant is that
+ * one's; one that a tenant made for itself is that tenant's to drop.
+ */
+export function lostOwners(before: Cluster | undefined, now: Owned): ReadonlyMap<string, string> {
+  const isLost = ([namespace, tenant]: readonly [string, string]) =>
+    now.owners.get(namespace) !== tenant && now.givenTo(namespace) === undefined && !before?.selfMade?.has(namespace)
+  return new Map([...(before?.owners ?? [])].filter(isLost))
 }

@@ -1,8 +1,10 @@
-import type { BailiwickError } from '../../errors.ts'
-import type { Hole } from '../../kube/hole.ts'
+import { createHash, hash } from 'node:crypto'
+import { BailiwickError } from '../../base/errors.ts'
+import { at, canonical } from '../../kube/node.ts'
+import type { Hole, KubeObject } from '../../kube/object.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
-import { revisionKey } from './revision-of.ts'
-import { sameDeep } from './same-deep.ts'
+import { revisionKey } from './input.ts'
+import type { SourceAccess, SourceDeclaration } from './source-access.ts'
 
 /**
  * Whether two nodes are the same but for what they render and the commits that it came from: nobody who evaluates asks for
@@ -89,4 +91,110 @@ function sameError(a: BailiwickError | undefined, b: BailiwickError | undefined)
   const textOf = ({ code, message, origin, fix, rule }: BailiwickError) =>
     JSON.stringify([code, message, origin ?? null, fix ?? null, rule ?? null])
   return textOf(a) === textOf(b)
+}
+
+/** Whether two values of plain data are the same in every part: nodes with all their origins, maps in the same order. */
+export function sameDeep(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && sameList(a, b)
+  if (a instanceof Map) return b instanceof Map && sameMap(a, b)
+  if (a instanceof Set) return b instanceof Set && sameList([...a], [...b])
+  if (a instanceof BailiwickError) return b instanceof BailiwickError && a.message === b.message && sameFields(a, b)
+  return Object.getPrototypeOf(a) === Object.getPrototypeOf(b) && sameFields(a, b)
+}
+
+function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => sameDeep(item, b[index]))
+}
+
+function sameMap(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unknown>): boolean {
+  if (a.size !== b.size) return false
+  const others = b.entries()
+  for (const [key, value] of a) {
+    const [otherKey, other] = others.next().value!
+    if (key !== otherKey || !sameDeep(value, other)) return false
+  }
+  return true
+}
+
+function sameFields(a: object, b: object): boolean {
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every(key => Object.hasOwn(b, key) && sameDeep(a[key as never], b[key as never]))
+}
+
+/**
+ * Whether two versions of one object of Flux say the same to its controllers. Labels and annotations, which every
+ * Kustomization may add to what it renders, are no part of that.
+ */
+export function isSameSpec(one: KubeObject, other: KubeObject): boolean {
+  const [first, second] = [one, other].map(({ root }) => at(root, ['spec']))
+  return (first ? canonical(first) : '') === (second ? canonical(second) : '')
+}
+
+/** Whether two fleets declare the same about their sources. */
+export function sameAccess(one: SourceAccess | undefined, other: SourceAccess | undefined): boolean {
+  if (one === other) return true
+  if (!one || !other) return false
+  return (
+    sameSets(one.platform, other.platform) &&
+    sameSets(one.charts, other.charts) &&
+    sameMaps(one.follows, other.follows, (a, b) => a === b) &&
+    sameMaps(one.declarations, other.declarations, sameDeclaration)
+  )
+}
+
+const sameSets = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every(key => other.has(key))
+
+function sameMaps<T>(
+  one: ReadonlyMap<string, T>,
+  other: ReadonlyMap<string, T>,
+  same: (a: T, b: T) => boolean,
+): boolean {
+  if (one.size !== other.size) return false
+  for (const [key, value] of one) {
+    const known = other.get(key)
+    if (known === undefined || !same(value, known)) return false
+  }
+  return true
+}
+
+function sameDeclaration(a: SourceDeclaration, b: SourceDeclaration): boolean {
+  const place = ({ origin }: SourceDeclaration) =>
+    JSON.stringify([origin.repository, origin.file, origin.line, origin.column])
+  return (
+    a.text === b.text &&
+    a.tenant === b.tenant &&
+    a.node === b.node &&
+    a.refused === b.refused &&
+    a.adopted === b.adopted &&
+    a.gated === b.gated &&
+    place(a) === place(b)
+  )
+}
+
+const known = new WeakMap<readonly KubeObject[], readonly string[]>()
+
+/** Canonical text of each object; the same list is written only once. */
+export function objectTexts(objects: readonly KubeObject[]): readonly string[] {
+  const before = known.get(objects)
+  if (before) return before
+  const texts = objects.map(object => canonical(object.root))
+  known.set(objects, texts)
+  return texts
+}
+
+/** Characters that are put together to be hashed at once, which is far cheaper than text by text. */
+const MAX_AT_ONCE = 1024 * 1024
+
+/** SHA-256 over canonical texts in order. No text contains a line break (JSON escapes it), so the parts cannot run together. */
+export function digestOfTexts(texts: readonly string[]): string {
+  let length = 0
+  for (const text of texts) length += text.length
+  if (length <= MAX_AT_ONCE) return hash('sha256', texts.length === 0 ? '' : `${texts.join('\n')}\n`)
+  const stream = createHash('sha256')
+  for (const text of texts) stream.update(text).update('\n')
+  return stream.digest('hex')
 }

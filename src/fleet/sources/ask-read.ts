@@ -1,11 +1,32 @@
+import { isOfKind } from '../../flux/references.ts'
+import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
 import { canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { matchesSource } from '../config/allowed-sources.ts'
-import { addressIn } from '../model/address-in.ts'
-import type { FleetConfig } from '../model/fleet-config.ts'
-import { type DeclarationPlace, factKey, type ReadAccess, type RepositoryFact } from '../model/read-access.ts'
-import { declarationKey, followerKey, readerKey } from '../model/source-access.ts'
-import { decideRead, type ReadDecision } from './decide-read.ts'
+import { matchesSource } from '../config/declared-settings.ts'
+import type { FleetNode } from '../model/fleet.ts'
+import { addressIn, type FleetConfig } from '../model/fleet-config.ts'
+import {
+  type AskedRepository,
+  chartReaderKey,
+  type DeclarationPlace,
+  declarationKey,
+  factKey,
+  followerKey,
+  NOT_READABLE,
+  type ReadAccess,
+  type RepositoryFact,
+  readerKey,
+  type SourceDeclaration,
+} from '../model/source-access.ts'
+import { sourceRefOf } from './resolve-source.ts'
+import {
+  askedBy,
+  decideRead,
+  type MayRead,
+  type ReadDecision,
+  type RenderedSource,
+  type SourceIndex,
+} from './sources.ts'
 
 /** What the decision needs of a cluster while its graph is walked. */
 export interface ReadContext {
@@ -71,7 +92,7 @@ export function askRead(view: ReadContext, reader: Reader, source: KubeObject | 
  * Whether a registry is asked for an artifact with the operator's credentials: the platform declares it for the reader, as its
  * manifests are before the change. Else it is read as anybody may read it, so that no declaration shows what is private.
  */
-export function mayAskAsOperator(view: ReadContext, reader: Reader, source: KubeObject, url: string): boolean {
+function mayAskAsOperator(view: ReadContext, reader: Reader, source: KubeObject, url: string): boolean {
   if (view.given.base) return isDeclared(view.given.base.platform, reader, url)
   return (
     view.declarerOf(sourceIdOf(source)) === undefined && (reader.writer === undefined || isFor(view, reader, source))
@@ -112,7 +133,7 @@ function listedFor({ tenants }: FleetConfig, tenant: string | undefined, url: st
 const isOwn = ({ writer, tenant }: Reader) => writer === undefined || writer === tenant
 
 /** Whether an admin of the repository brought a tenant's declaration of it, or where that stands. */
-export function adoption(view: ReadContext, source: KubeObject, id: string, url: string): boolean | DeclarationPlace {
+function adoption(view: ReadContext, source: KubeObject, id: string, url: string): boolean | DeclarationPlace {
   const { given, config, cluster } = view
   if (config.tenantSources === 'declared') return false
   const known = given.base?.declarations.get(declarationKey(cluster, id))
@@ -152,8 +173,123 @@ function isAskable({ asked }: ReadContext, { tenant = '' }: Reader, url: string)
 const known = new WeakMap<ReadAccess, ReadonlyMap<string, RepositoryFact>>()
 
 /** The facts by factKey. */
-export function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
+function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
   const facts = known.get(given) ?? new Map(given.facts.map(fact => [factKey(fact), fact]))
   known.set(given, facts)
   return facts
+}
+
+/** Whoever gave the input reads all of it. */
+const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }), asOperator: () => true }
+
+/** Decides for one reader which sources may be read; without a view everything may. */
+export function mayRead(view: ReadContext | undefined, reader: Reader): MayRead {
+  if (!view) return READS_ALL
+  const { tenant, writer, node, stands } = reader
+  const isNew = node !== undefined && view.given.base?.follows.get(node.key) !== node.follows
+  return {
+    reader: JSON.stringify([view.cluster, tenant ?? null, writer ?? null, stands ?? null, isNew]),
+    ask: (source: KubeObject | 'bootstrap', url: string) =>
+      askRead(view, reader, source === 'bootstrap' ? undefined : source, url),
+    asOperator: (source, url) => mayAskAsOperator(view, reader, source, url),
+  }
+}
+
+/** What one cluster declares about its sources. */
+export interface ClusterAccess {
+  readonly platform: readonly string[]
+  readonly declarations: readonly SourceDeclaration[]
+  readonly follows: readonly (readonly [node: string, source: string])[]
+  readonly charts: readonly string[]
+  readonly asked: readonly AskedRepository[]
+}
+
+/** Takes down what a walked cluster declares; `fleet`: address of the fleet's own repository, which the platform always reads. */
+export function collectAccess(
+  view: ReadContext,
+  index: SourceIndex,
+  nodes: readonly FleetNode[],
+  fleet: string,
+): ClusterAccess {
+  const platform = new Set([readerKey('', fleet)])
+  const asked: AskedRepository[] = []
+  const declarations: SourceDeclaration[] = []
+  const own = new Map<string, string>()
+  for (const [id, { object, node }] of index.all()) {
+    const url = addressOfSource(view.config, object)
+    const { namespace } = idOf(object)
+    const isGit = isOfKind(object, GIT_REPOSITORY)
+    if (url === undefined || !(isGit || isOfKind(object, OCI_REPOSITORY))) continue
+    const owner = view.owners.get(namespace)
+    const { tenant } = node
+    if (tenant === undefined) {
+      platform.add(readerKey('', url))
+      if (owner !== undefined) platform.add(readerKey(owner, url))
+    }
+    if (!isGit) continue
+    if (tenant === undefined) own.set(id, url)
+    declarations.push(declarationOf(view, [id, url], { object, node }, tenant ?? owner, asked))
+  }
+  for (const [id, object] of index.byHand) {
+    const url = addressOfSource(view.config, object)
+    const owner = view.owners.get(idOf(object).namespace)
+    if (url === undefined || !isOfKind(object, GIT_REPOSITORY)) continue
+    if (!own.has(id)) own.set(id, url)
+    platform.add(readerKey('', url))
+    if (owner !== undefined) platform.add(readerKey(owner, url))
+  }
+  const platforms = new Set(nodes.flatMap(node => (node.tenant === undefined ? [node.key] : [])))
+  for (const { tenant, parent, source } of nodes) {
+    if (parent !== undefined && !platforms.has(parent)) continue
+    for (const { id, url } of [source, ...(source.includes ?? [])]) {
+      if (url !== '' && (own.get(id) === url || url === fleet)) platform.add(followerKey(tenant ?? '', url))
+    }
+  }
+  const follows = nodes.map(({ key, source }) => [key, source.id] as const)
+  const charts = nodes.flatMap(({ tenant = '', charts = [] }) =>
+    charts
+      .filter(({ opaque }) => opaque === NOT_READABLE)
+      .flatMap(({ id, url }) =>
+        [tenant, view.owners.get(id.split('/')[1]!) ?? ''].map(owner => chartReaderKey(view.cluster, owner, url)),
+      ),
+  )
+  return { platform: [...platform], declarations, follows, charts, asked }
+}
+
+/** What a GitRepository declares; what has to be known before that can be decided is added to `asked`. */
+function declarationOf(
+  view: ReadContext,
+  [id, url]: readonly [string, string],
+  { object, node }: RenderedSource,
+  reader: string | undefined,
+  asked: AskedRepository[],
+): SourceDeclaration {
+  const { tenant } = node
+  const decision = askRead(view, { tenant: reader, writer: tenant }, object, url)
+  if (decision.state === 'ask' && tenant !== undefined) asked.push(askedBy(url, decision))
+  const declaration = {
+    cluster: view.cluster,
+    ...{ id, url, node: node.key, ...(tenant === undefined ? {} : { tenant }) },
+    origin: originAt(object.root, ['spec', 'url']),
+    text: canonical(object.root),
+    refused: tenant !== undefined && decision.state === 'refused',
+  }
+  if (tenant === undefined || decision.state !== 'read' || decision.lent) return declaration
+  const gate = gateOf(view, declaration, object)
+  if (typeof gate === 'object') asked.push(gate)
+  const isAdopted = adoption(view, object, id, url) === true
+  return { ...declaration, ...(isAdopted ? { adopted: true } : {}), ...(gate === true ? { gated: true } : {}) }
+}
+
+/**
+ * Whether the branch of a new source of a tenant requires our check by GitHub's rules, or what is asked for that; undefined
+ * where nobody needs to know.
+ */
+function gateOf({ cluster, config, given }: ReadContext, { id, url, text }: SourceDeclaration, object: KubeObject) {
+  const isKnown = given.base?.declarations.get(declarationKey(cluster, id))?.text === text
+  if (config.tenantSources !== 'gated' || !given.base || isKnown) return undefined
+  const { branch } = stringAt(object.root, ['spec', 'ref', 'commit']) ? {} : sourceRefOf(object)
+  if (branch === undefined) return undefined
+  const question = { url, branch }
+  return factsOf(given).get(factKey(question))?.gated ?? { ...question, people: false }
 }

@@ -1,12 +1,14 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Artifact } from '../../flux/artifact.ts'
-import type { PackBudget } from '../../flux/pack-budget.ts'
-import { packTree } from '../../flux/pack-tree.ts'
-import { includeTree } from '../../flux/source/include-tree.ts'
-import { sparseTree } from '../../flux/source/sparse-tree.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { type Artifact, packTree } from '../../flux/artifact.ts'
+import type { PackBudget } from '../../flux/source-ignore.ts'
+import { includeTree, sparseTree } from '../../flux/source-trees.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Origin } from '../../origin.ts'
-import type { ContentSpec, IncludeSpec } from './source-content.ts'
+import { EXTENSIONS_GROUP, GIT_REPOSITORY, sourceNamed } from '../../kube/flux-kinds.ts'
+import { at, itemsOf, type Node, originAt, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Entry } from '../../kustomize/entry.ts'
+import { text } from '../model/kustomization-spec.ts'
 import type { Resolved } from './sources.ts'
 
 /** What `spec.include` names, resolved. */
@@ -92,3 +94,126 @@ function withoutSubmodules(tree: Tree, origin: Origin): BailiwickError | undefin
   }
   return undefined
 }
+
+/** One entry of `spec.include` of a GitRepository. */
+interface IncludeSpec {
+  readonly origin: Origin
+  /** Name of the GitRepository in the same namespace. */
+  readonly name: string
+  readonly fromPath: string
+  readonly toPath: string
+}
+
+/** What a GitRepository asks of its content beside an address and a ref. */
+interface ContentSpec {
+  readonly include: readonly IncludeSpec[]
+  /** Undefined: all of it. */
+  readonly sparse: readonly Entry[] | undefined
+  readonly submodules: Origin | undefined
+}
+
+const MAX_INCLUDES = 20
+
+/** Reads `include`, `sparseCheckout` and `recurseSubmodules`. Throws `flux-invalid` for what the API server refuses. */
+export function contentSpec(source: KubeObject): ContentSpec {
+  const submodules = at(source.root, ['spec', 'recurseSubmodules'])
+  const recurses = submodules?.type === 'scalar' && submodules.value === true
+  return {
+    include: items(source, 'include').map(index => {
+      const path = ['spec', 'include', index]
+      const name = text(source, [...path, 'repository', 'name'])
+      if (!name) throw wrong(source, [...path, 'repository'], 'spec.include: an entry has no repository.name')
+      const fromPath = text(source, [...path, 'fromPath']) ?? ''
+      const toPath = text(source, [...path, 'toPath']) || name
+      return { origin: originAt(source.root, [...path, 'repository', 'name']), name, fromPath, toPath }
+    }),
+    sparse: readSparse(source),
+    submodules: recurses ? submodules.origin : undefined,
+  }
+}
+
+function readSparse(source: KubeObject): Entry[] | undefined {
+  const indices = items(source, 'sparseCheckout')
+  if (indices.length === 0) return undefined
+  return indices.map(index => {
+    const path = ['spec', 'sparseCheckout', index]
+    return { text: text(source, path) ?? '', origin: originAt(source.root, path) }
+  })
+}
+
+function items(source: KubeObject, field: string): number[] {
+  const list = at(source.root, ['spec', field])
+  if (list === undefined || (list.type === 'scalar' && list.value === null)) return []
+  if (list.type !== 'list') throw wrong(source, ['spec', field], `spec.${field}: not a list`)
+  if (field === 'include' && list.items.length > MAX_INCLUDES) {
+    throw wrong(source, ['spec', field], `spec.include: more than ${MAX_INCLUDES} entries`)
+  }
+  return [...list.items.keys()]
+}
+
+function wrong(source: KubeObject, path: readonly (string | number)[], message: string): BailiwickError {
+  return new BailiwickError('flux-invalid', message, { origin: originAt(source.root, path), fix: 'Correct the field.' })
+}
+
+/** A copy of a directory, or of all that is in it, into a generated artifact. */
+export interface GeneratedCopy {
+  /** `GitRepository/<namespace>/<name>`. */
+  readonly source: string
+  readonly from: string
+  /** All that is in `from`, and not `from` itself. */
+  readonly isContent: boolean
+  readonly to: string
+  /** `to` is a directory even for a file. */
+  readonly isInto: boolean
+}
+
+const SPEC = new Set(['sources', 'artifacts', 'commonMetadata'])
+const ARTIFACT = new Set(['name', 'revision', 'originRevision', 'copy'])
+const COPY = new Set(['from', 'to', 'strategy'])
+
+/**
+ * What an ArtifactGenerator copies into an artifact of that name (source-watcher, internal/builder), a text: why that is
+ * not followed, undefined where it makes none. Only plain copies of GitRepositories of its own namespace are.
+ */
+export function generatedCopies(generator: KubeObject, name: string): readonly GeneratedCopy[] | string | undefined {
+  const { root } = generator
+  const { namespace } = idOf(generator)
+  const [artifact, ...others] = itemsOf(at(root, ['spec', 'artifacts'])).filter(one => stringAt(one, ['name']) === name)
+  if (!artifact) return undefined
+  const isHeld =
+    stringAt(root, ['metadata', 'annotations', `${EXTENSIONS_GROUP}/reconcile`])?.toLowerCase() === 'disabled'
+  if (isHeld || others.length > 0 || !hasOnly(at(root, ['spec']), SPEC) || !hasOnly(artifact, ARTIFACT))
+    return NOT_PLAIN
+  const sources = new Map<string, string>()
+  for (const one of itemsOf(at(root, ['spec', 'sources']))) {
+    const text = (key: string) => stringAt(one, [key]) ?? ''
+    const isPlain = sourceNamed(text('kind')) === GIT_REPOSITORY && [namespace, ''].includes(text('namespace'))
+    if (isPlain) sources.set(text('alias'), `GitRepository/${namespace}/${text('name')}`)
+  }
+  const copies = itemsOf(at(artifact, ['copy'])).map(one => copyOf(one, sources))
+  return copies.length > 0 && copies.every(one => one !== undefined) ? copies : NOT_PLAIN
+}
+
+const NOT_PLAIN =
+  'its ArtifactGenerator does more than copy files and directories of GitRepositories of its own namespace'
+
+function copyOf(copy: Node, sources: ReadonlyMap<string, string>): GeneratedCopy | undefined {
+  const [, alias = '', pattern] = /^@([^/]+)\/(.*)$/.exec(stringAt(copy, ['from']) ?? '') ?? []
+  const [, to] = /^@artifact\/(.*)$/.exec(stringAt(copy, ['to']) ?? '') ?? []
+  const source = sources.get(alias)
+  if (source === undefined || pattern === undefined || to === undefined || !hasOnly(copy, COPY)) return undefined
+  if (!['Overwrite', ''].includes(stringAt(copy, ['strategy']) ?? '')) return undefined
+  const isContent = pattern === '**' || pattern.endsWith('/**')
+  const [from, target] = [isContent ? pattern.slice(0, -2) : pattern, to].map(plainPath)
+  if (from === undefined || target === undefined || (from === '' && !isContent)) return undefined
+  return { source, from, isContent, to: target, isInto: to === '' || to.endsWith('/') }
+}
+
+/** A path without a pattern and without steps up; undefined for others. */
+function plainPath(path: string): string | undefined {
+  const parts = path.split('/').filter(one => one !== '' && one !== '.')
+  return /[*?[\]{}\\]/.test(path) || parts.includes('..') ? undefined : parts.join('/')
+}
+
+const hasOnly = (node: Node | undefined, keys: ReadonlySet<string>): boolean =>
+  node?.type === 'map' && [...node.fields.keys()].every(key => keys.has(key))

@@ -1,28 +1,21 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Artifact } from '../../flux/artifact.ts'
-import { fluxKind, sourceNamed } from '../../flux/kinds.ts'
-import type { PackBudget } from '../../flux/pack-budget.ts'
-import { COPIED } from '../../flux/pack-tree.ts'
-import { pushedTree } from '../../flux/source/pushed-tree.ts'
-import { at, canonical, originAt } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { codeWord, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import { checkPattern } from '../../expr/regexp/pattern.ts'
+import { type Artifact, COPIED, pushedTree } from '../../flux/artifact.ts'
+import type { PackBudget } from '../../flux/source-ignore.ts'
+import { fluxKind, sourceNamed } from '../../kube/flux-kinds.ts'
+import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { codeWord, message, part } from '../../message/message.ts'
-import type { Origin } from '../../origin.ts'
-import { type ArtifactContent, artifactContent, trustOf } from '../artifacts/artifact-content.ts'
-import { pushingFiles } from '../artifacts/pushing-files.ts'
-import { type Aliases, addressIn } from '../model/address-in.ts'
-import { DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
-import type { FleetInput } from '../model/input.ts'
-import { NOT_READABLE } from '../model/read-access.ts'
-import { text } from '../model/read-spec.ts'
-import { canonicalRef, refKey } from '../model/ref.ts'
-import { revisionOf } from '../model/revision-of.ts'
-import type { SourceRef } from '../model/source-ref.ts'
-import { composeSource, type Included } from './compose-source.ts'
-import type { ReadDecision } from './decide-read.ts'
-import { registrySource } from './registry-source.ts'
-import { contentSpec } from './source-content.ts'
-import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
+import { type Aliases, addressIn, DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
+import { type FleetInput, revisionOf } from '../model/input.ts'
+import { text } from '../model/kustomization-spec.ts'
+import { NOT_READABLE } from '../model/source-access.ts'
+import { canonicalRef, ociReference, type RegistryRef, refKey, type SourceRef } from '../model/source-ref.ts'
+import { type ArtifactContent, artifactContent, pushingFiles, trustOf } from './artifact-content.ts'
+import { composeSource, contentSpec, type Included } from './compose-source.ts'
+import type { FindSource, MayRead, ReadDecision, Resolved, Sources } from './sources.ts'
+import { readRange } from './version-range.ts'
 
 /** Sources of one input; `file`: what the fleet's own file says of addresses. `refuted`: see refutedArtifacts. */
 export function openSources(
@@ -241,4 +234,60 @@ function invalid(source: KubeObject, field: string, message: string): BailiwickE
     origin: originAt(source.root, ['spec', field]),
     fix: `Correct spec.${field}.`,
   })
+}
+
+/** Where an OCIRepository leads, or why what it follows cannot be asked for. */
+type RegistrySource = { readonly url: string; readonly ref: RegistryRef } | { readonly reason: string }
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/
+
+/**
+ * What an OCIRepository follows in a registry that may be asked (`hosts`, exactly as they are written); undefined where it is
+ * in another one. As source-controller reads `spec.ref`: a digest before a version range before a tag, none is `latest`.
+ */
+function registrySource(source: KubeObject, hosts: readonly string[]): RegistrySource | undefined {
+  const spec = (...path: string[]) => stringAt(source.root, ['spec', ...path])
+  const url = spec('url') ?? ''
+  const address = url.startsWith('oci://') ? ociReference(url) : undefined
+  if (!address || !hosts.includes(address.repository.split('/')[0]!)) return undefined
+  if (address.tag !== undefined) return { reason: 'spec.url has a tag, which Flux takes for a part of the name' }
+  const layer = layerOf(source)
+  if ('reason' in layer) return layer
+  const followed = followedOf(source, address.repository)
+  if ('reason' in followed) return followed
+  return { url: `oci://${address.repository}`, ref: { ...followed, ...layer } }
+}
+
+function followedOf(source: KubeObject, repository: string): RegistryRef | { readonly reason: string } {
+  const spec = (field: string) => stringAt(source.root, ['spec', 'ref', field])
+  const digest = spec('digest')
+  if (digest) return DIGEST.test(digest) ? { digest } : { reason: 'spec.ref.digest is not a sha256 digest' }
+  const semver = spec('semver')
+  if (semver === '' || at(source.root, ['spec', 'ref', 'semver']) === undefined) {
+    const tag = spec('tag') ?? 'latest'
+    return ociReference(`${repository}:${tag}`)?.tag === undefined ? { reason: 'spec.ref.tag is not a tag' } : { tag }
+  }
+  if (semver === undefined || !readRange(semver)) return { reason: 'spec.ref.semver is not a range of versions' }
+  const semverFilter = spec('semverFilter')
+  if (!semverFilter) return { semver }
+  try {
+    checkPattern({ text: semverFilter, origin: originAt(source.root, ['spec', 'ref', 'semverFilter']) })
+    return { semver, semverFilter }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { reason: `spec.ref.semverFilter: ${error.message}` }
+  }
+}
+
+function layerOf(source: KubeObject): Pick<RegistryRef, 'layer' | 'copied'> | { readonly reason: string } {
+  const selector = at(source.root, ['spec', 'layerSelector'])
+  if (selector === undefined) return {}
+  const layer = stringAt(selector, ['mediaType'])
+  const operation = stringAt(selector, ['operation']) ?? 'extract'
+  if (operation !== 'extract' && operation !== 'copy')
+    return { reason: 'spec.layerSelector.operation is neither extract nor copy' }
+  if (layer !== undefined && !MEDIA_TYPE.test(layer))
+    return { reason: 'spec.layerSelector.mediaType is not a media type' }
+  return { ...(layer === undefined ? {} : { layer }), ...(operation === 'copy' ? { copied: true } : {}) }
 }

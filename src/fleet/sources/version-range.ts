@@ -1,4 +1,57 @@
-import { comparePre, compareVersions, readVersion, type Version } from './version.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { containsPattern } from '../../expr/regexp/pattern.ts'
+
+/** Which tags of a repository an OCIRepository may follow. */
+interface Wanted {
+  /** `spec.ref.semver`. */
+  readonly semver: string
+  /** `spec.ref.semverFilter`: a regular expression of Go. */
+  readonly filter?: string | undefined
+  /** Media type of the layer: Helm writes the `+` of a version as `_`. */
+  readonly layer?: string | undefined
+}
+
+const CHART = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip'
+const NOWHERE: Origin = { repository: '', file: '', line: 0, column: 0 }
+const MAX_STEPS = 5_000_000
+
+/**
+ * The tags of the latest version in the range: more than one where versions are equal but for their spelling. None where no
+ * tag matches (source-controller, getTagBySemver). Throws `render-limits` for a filter that takes too many steps.
+ */
+export function chooseTags(tags: readonly string[], { semver, filter, layer }: Wanted): string[] {
+  const isIn = readRange(semver)
+  if (!isIn) return []
+  const passes = filter === undefined ? () => true : filterOf(filter)
+  let latest: Version | undefined
+  let found: string[] = []
+  for (const tag of tags) {
+    if (!passes(tag)) continue
+    const text = layer === CHART ? tag.replaceAll('_', '+') : tag
+    // fluxcd/pkg version.ParseVersion: three parts, whatever is in them
+    const version = text.split('.').length < 3 ? undefined : readVersion(text)
+    if (!version || !isIn(version)) continue
+    const order = latest === undefined ? 1 : compareVersions(version, latest)
+    if (order > 0) [latest, found] = [version, [tag]]
+    else if (order === 0) found.push(tag)
+  }
+  return found
+}
+
+function filterOf(text: string): (tag: string) => boolean {
+  let left = MAX_STEPS
+  const budget = {
+    spend(_what: 'steps', amount: number) {
+      left -= amount
+      if (left < 0)
+        throw new BailiwickError('render-limits', `spec.ref.semverFilter takes more than ${MAX_STEPS} steps`, {
+          fix: 'Write a shorter expression.',
+        })
+    },
+  }
+  return tag => containsPattern({ text, origin: NOWHERE }, tag, budget)
+}
 
 /** Whether a version is in the range. */
 type VersionRange = (version: Version) => boolean
@@ -124,4 +177,60 @@ function isCompatible(version: Version, wanted: Version, written: number): boole
   if (major > 0n || written === 1) return true
   if (version.numbers[1] !== minor) return false
   return minor > 0n || written === 2 || version.numbers[2] === patch
+}
+
+/** A version as Masterminds/semver v3 reads it (NewVersion), which Flux uses. */
+interface Version {
+  readonly numbers: readonly [bigint, bigint, bigint]
+  /** Without its hyphen; '' for a release. */
+  readonly pre: string
+}
+
+const LOOSE = /^v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/
+const MAX_NUMBER = 2n ** 64n - 1n
+const NUMBER = /^[0-9]+$/
+
+/** Zeros in front and missing parts are allowed. Undefined for what is no version. */
+export function readVersion(text: string): Version | undefined {
+  const [, major, minor = '0', patch = '0', pre = '', metadata] = LOOSE.exec(text) ?? []
+  if (major === undefined) return undefined
+  const [a, b, c] = [major, minor, patch].map(part => (part.length > 100 ? MAX_NUMBER + 1n : BigInt(part)))
+  if ([a!, b!, c!].some(number => number > MAX_NUMBER)) return undefined
+  const isWrong = (part: string) => part === '' || (NUMBER.test(part) && part.length > 1 && part.startsWith('0'))
+  if (pre !== '' && pre.split('.').some(isWrong)) return undefined
+  if (metadata?.split('.').includes('')) return undefined
+  return { numbers: [a!, b!, c!], pre }
+}
+
+/** Below zero, zero or above: by precedence, metadata apart. */
+function compareVersions(one: Version, other: Version): number {
+  for (const index of [0, 1, 2] as const) {
+    const [a, b] = [one.numbers[index], other.numbers[index]]
+    if (a !== b) return a < b ? -1 : 1
+  }
+  if (one.pre === other.pre) return 0
+  if (one.pre === '' || other.pre === '') return one.pre === '' ? 1 : -1
+  return comparePre(one.pre, other.pre)
+}
+
+/** Of pre-releases alone, part by part. */
+function comparePre(one: string, other: string): number {
+  const [a, b] = [one.split('.'), other.split('.')]
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const [x = '', y = ''] = [a[index], b[index]]
+    if (x === y) continue
+    if (x === '' || y === '') return x === '' ? -1 : 1
+    const [m, n] = [numberOf(x), numberOf(y)]
+    if (m !== undefined && n !== undefined) return m < n ? -1 : 1
+    if (m !== undefined || n !== undefined) return m !== undefined ? -1 : 1
+    return x < y ? -1 : 1
+  }
+  return 0
+}
+
+/** What does not fit into 64 bits is a text. */
+function numberOf(part: string): bigint | undefined {
+  if (!NUMBER.test(part) || part.length > 20) return undefined
+  const number = BigInt(part)
+  return number > MAX_NUMBER ? undefined : number
 }

@@ -1,13 +1,15 @@
+import { BailiwickError } from '../../base/errors.ts'
 import { isInstalledAccount } from '../../flux/installed-rbac.ts'
-import { HELM_RELEASE } from '../../flux/kinds.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import type { Authorizer } from '../../kube/rbac/authorizer.ts'
-import { authorizerOf } from '../../kube/rbac/authorizer-of.ts'
-import { accountOf as accountOfUser, userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
-import { accountOf } from '../model/appliers.ts'
-import type { FleetNode, Lockdown } from '../model/fleet.ts'
-import { refKey } from '../model/ref.ts'
+import { ACCOUNT_FIELD, HELM_RELEASE } from '../../kube/flux-kinds.ts'
+import { originAt, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, isSubdomain, type KubeObject } from '../../kube/object.ts'
+import { type Authorizer, authorizerOf } from '../../kube/rbac/authorizer.ts'
+import { accountOf as accountOfUser, userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
+import type { FleetNode, Identity, Lockdown, NodeSource } from '../model/fleet.ts'
+import { accountOf, readServiceAccount } from '../model/kustomization-spec.ts'
+import { refKey } from '../model/source-ref.ts'
 import type { Sources } from '../sources/sources.ts'
+import type { Tenancy } from './tenancy.ts'
 
 /** Whose a namespace is, and to whom the platform gave it. */
 interface Owners {
@@ -123,4 +125,88 @@ function tenantOf(name: string, authorizer: Authorizer, owners: Owners): string 
     if (writes) tenants.add(tenant!)
   }
   return tenants.size === 0 ? undefined : [...tenants].sort().join(',')
+}
+
+/** Tenants by the source object that is theirs, and by the repository that only they deploy from. */
+export type TenantRepositories = ReadonlyMap<string, string>
+
+/**
+ * What is written by tenants: a source in a namespace that the platform labelled as a tenant's, and the repository of a
+ * Kustomization that the platform put there, unless several tenants share it. What a tenant itself follows says nothing:
+ * naming the platform's repository would make it theirs.
+ */
+export function tenantRepositories(
+  nodes: readonly FleetNode[],
+  tenancy: Tenancy,
+  sources: Sources,
+  delegated: Delegated,
+): TenantRepositories {
+  const found = new Map<string, Set<string>>()
+  const add = (key: string | undefined, tenant: string) => {
+    if (key !== undefined) found.set(key, (found.get(key) ?? new Set()).add(tenant))
+  }
+  const own = new Set(nodes.flatMap(node => (node.tenant === undefined ? [node.key] : [])))
+  for (const { key, source, namespace, parent } of nodes) {
+    const holder = tenancy.givenTo(source.id.split('/')[1] ?? '')
+    if (holder !== undefined) add(source.id, holder)
+    const tenant = tenancy.givenTo(namespace) ?? delegated.nodes.get(key)
+    if (tenant !== undefined && parent !== undefined && own.has(parent)) add(keyOf(source, sources), tenant)
+  }
+  return new Map([...found].flatMap(([key, [tenant, other]]) => (other === undefined && tenant ? [[key, tenant]] : [])))
+}
+
+/** The tenant who writes what a source brings, as far as that is known. */
+export function authorOf(
+  repositories: TenantRepositories,
+  source: Pick<NodeSource, 'id' | 'url' | 'ref'>,
+  sources: Sources,
+): string | undefined {
+  const key = keyOf(source, sources)
+  return repositories.get(source.id) ?? (key === undefined ? undefined : repositories.get(key))
+}
+
+/** Whoever writes to a repository writes to each of its branches; of the fleet's own only the tenant's branch is theirs. */
+function keyOf({ id, url, ref }: Pick<NodeSource, 'id' | 'url' | 'ref'>, { own }: Sources): string | undefined {
+  const isGit = id.startsWith('GitRepository/') || (id.startsWith('OCIRepository/') && url.startsWith('https://'))
+  if (url === '' || !isGit) return undefined
+  if (url !== own.url) return url
+  return refKey(ref) === refKey(own.ref) ? undefined : `${url} ${refKey(ref)}`
+}
+
+/** Flux's own account: it applies what names no account where no lockdown holds. It is bound to cluster-admin. */
+export const CONTROLLER: Identity = {
+  user: 'system:serviceaccount:flux-system:kustomize-controller',
+  impersonated: false,
+}
+
+/**
+ * Who applies a Kustomization: the account it names, else the default of the cluster's lockdown, else Flux's controller
+ * itself. Throws `invalid-object` for a name that is none. A blank name is left to the rule `sa-required` for a tenant.
+ */
+export function identityOf(
+  object: KubeObject,
+  namespace: string,
+  tenant: string | undefined,
+  lockdown: Lockdown,
+): Identity {
+  const path = ACCOUNT_FIELD
+  const written = stringAt(object.root, path)
+  if (written !== undefined && written !== '' && written.trim() === '') {
+    if (tenant !== undefined) return CONTROLLER
+    const details = {
+      origin: originAt(object.root, path),
+      fix: 'Set spec.serviceAccountName to a service account, or remove the field.',
+    }
+    throw new BailiwickError('invalid-object', 'spec.serviceAccountName: blank', details)
+  }
+  const name = readServiceAccount(object) ?? lockdown.defaultServiceAccount
+  if (!name) return CONTROLLER
+  if (!isSubdomain(name)) {
+    const details = {
+      origin: originAt(object.root, path),
+      fix: 'Correct --default-service-account of kustomize-controller.',
+    }
+    throw new BailiwickError('invalid-object', '--default-service-account: not a valid name', details)
+  }
+  return { user: `system:serviceaccount:${namespace}:${name}`, impersonated: true }
 }

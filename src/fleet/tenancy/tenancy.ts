@@ -1,13 +1,13 @@
-import { BailiwickError } from '../../errors.ts'
-import { ROOT_NAMESPACE, TENANT_LABEL_KEY } from '../../flux/kinds.ts'
-import { isNamespaceName, KUBERNETES_NAMESPACES } from '../../kube/names.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { codeWord, message, part } from '../../base/message.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-kustomization.ts'
+import { ROOT_NAMESPACE, TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, originAt, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { textMapOf } from '../../kube/read-text.ts'
-import { codeWord, message, part } from '../../message/message.ts'
+import { idOf, isNamespaceName, KUBERNETES_NAMESPACES, type KubeObject } from '../../kube/object.ts'
+import { textMapOf } from '../../kube/read-fields.ts'
 import type { Identity } from '../model/fleet.ts'
-import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
-import { CapsuleNames } from './capsule-names.ts'
+import type { FleetConfig } from '../model/fleet-config.ts'
+import { CapsuleNames, capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 
 /** Label by which `flux create tenant` marks the namespaces of a tenant. */
 export const TENANT_LABEL = ['metadata', 'labels', TENANT_LABEL_KEY]
@@ -283,3 +283,35 @@ export class Tenancy {
 export function isLabelled(namespace: KubeObject): boolean {
   return Boolean(stringAt(namespace.root, TENANT_LABEL)) || capsuleTenantOf(namespace) !== undefined
 }
+
+/** What the fleet's own file says about the namespaces of a cluster. */
+export function declaredIn({ tenants }: FleetConfig, cluster: string): DeclaredTenancy {
+  const here = [...tenants.values()].filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
+  const [platform, others] = [here.filter(one => one.platform), here.filter(one => !one.platform)]
+  return {
+    owners: new Map(others.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const))),
+    platformTenants: new Set(platform.map(({ name }) => name)),
+    platformNamespaces: new Set(platform.flatMap(({ namespaces }) => namespaces)),
+  }
+}
+
+/**
+ * What the nodes of one cluster may still use up: each tenant's share one budget, so that a thousand of them cost no more
+ * than one; each of the platform's has its own.
+ */
+export class TenantBudgets {
+  private readonly known = new Map<string, RenderBudget>()
+
+  of(tenant: string | undefined): RenderBudget {
+    if (tenant === undefined) return new RenderBudget(PLATFORM_SCALE)
+    const budget = this.known.get(tenant) ?? new RenderBudget()
+    this.known.set(tenant, budget)
+    return budget
+  }
+}
+
+/** The ClusterRole of a fleet that tenants have in their namespaces; it gathers those that carry the label. */
+export const TENANT_ROLE = 'bailiwick-tenant'
+
+/** The label by which platform teams add what tenants may do with the kinds of an operator. */
+export const TENANT_ROLE_LABEL = 'bailiwick.dev/aggregate-to-tenant'

@@ -1,8 +1,10 @@
-import type { ScalarValue } from '../../kube/node.ts'
-import type { Emitted } from './emit-scalar.ts'
-import { type Plain, readPlain } from './read-plain.ts'
-import { readQuoted } from './read-quoted.ts'
-import { INJECTION, TemplateError } from './template-error.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { at, type Field, type Node, type ScalarValue } from '../../kube/node.ts'
+import { parseText } from '../../kube/yaml/parse-documents.ts'
+import { ESCAPES } from '../../kube/yaml/scan-scalars.ts'
+import { type Emitted, type Plain, readPlain } from './emit-scalar.ts'
+import { INJECTION, TemplateError } from './variables.ts'
 
 /** What a scalar became by substitution: a scalar, or text of its own that only a YAML parser understands. */
 type Reading =
@@ -27,7 +29,7 @@ export function readScalar({ text, style }: Emitted, position: ScalarPosition, i
 }
 
 /** A value of a plain scalar by itself. Throws TemplateError for what JSON cannot hold. */
-export function plainValue(plain: Plain, text: string): { value: ScalarValue; float?: boolean } {
+function plainValue(plain: Plain, text: string): { value: ScalarValue; float?: boolean } {
   if (plain.type === 'infinite') throw new TemplateError('a value becomes a number that JSON cannot hold')
   if (plain.type === 'null') return { value: null }
   if (plain.type === 'number') return { value: plain.value, float: plain.float }
@@ -124,4 +126,113 @@ function keepsIndent(lines: readonly string[], indent: number): boolean {
   const before = first < 0 ? lines : lines.slice(0, first)
   if (before.some(line => line.length > indent)) return false
   return first < 0 || /^ *(?![ \t])/.exec(lines[first]!)?.[0].length === indent
+}
+
+/** How a text between quotes is read, as far as this module reads it. */
+interface Quoted {
+  readonly value: string
+  /** What stands behind the closing quote. */
+  readonly rest: string
+}
+
+/** go-yaml v2 takes the next line, too, which our own reader of files refuses. */
+const SIMPLE: ReadonlyMap<string, string> = new Map([...ESCAPES, ['N', '\u0085'], ['L', '\u2028'], ['P', '\u2029']])
+
+/**
+ * The value of a quoted scalar at the start of `text`, as go-yaml v2 reads it: a line break becomes a space, further ones
+ * stay. Undefined for what it refuses: no closing quote, an unknown escape; and for an escaped line break.
+ */
+function readQuoted(text: string): Quoted | undefined {
+  const quote = text.charAt(0)
+  const out: string[] = []
+  let at = 1
+  while (at < text.length) {
+    const character = text.charAt(at)
+    const blanks = matchAt(/[ \t\n]+/y, text, at)
+    if (blanks !== '') {
+      at += blanks.length
+      out.push(foldedQuoted(blanks))
+    } else if (character === quote && quote === "'" && text.charAt(at + 1) === "'") {
+      out.push("'")
+      at += 2
+    } else if (character === quote) {
+      return { value: out.join(''), rest: text.slice(at + 1) }
+    } else if (character === '\\' && quote === '"') {
+      const read = readEscape(text, at)
+      if (!read) return undefined
+      out.push(read.value)
+      at += read.length
+    } else {
+      const plain = matchAt(/[^ \t\n'"\\]+|['"\\]/y, text, at)
+      out.push(plain)
+      at += plain.length
+    }
+  }
+  return undefined
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? ''
+}
+
+function foldedQuoted(blanks: string): string {
+  const breaks = blanks.split('\n').length - 1
+  return breaks === 0 ? blanks : breaks === 1 ? ' ' : '\n'.repeat(breaks - 1)
+}
+
+function readEscape(text: string, at: number): { value: string; length: number } | undefined {
+  const letter = text.charAt(at + 1)
+  const simple = SIMPLE.get(letter)
+  if (simple !== undefined) return { value: simple, length: 2 }
+  const digits = { x: 2, u: 4, U: 8 }[letter]
+  const code = digits === undefined ? '' : text.slice(at + 2, at + 2 + digits)
+  if (!/^[0-9a-fA-F]+$/.test(code) || code.length !== digits) return undefined
+  const value = Number.parseInt(code, 16)
+  if ((value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) return undefined
+  return { value: String.fromCodePoint(value), length: 2 + digits }
+}
+
+/**
+ * The value of a text of one line that is more than a scalar, such as `{a: b}`, where it stands: in a list also `a: b`
+ * is a map. Every part of it was written at `origin`. Throws TemplateError for what is no YAML there, or is not surely
+ * read as go-yaml v2 reads it.
+ */
+export function readFragment(text: string, position: ScalarPosition, origin: Origin): Node {
+  const whole = parse(position === 'item' ? `- ${text}\n` : `k: ${text}\n`, origin)
+  const alone = whole?.type === 'list' ? whole.items.length === 1 : whole?.type === 'map' && whole.fields.size === 1
+  const node = at(whole, position === 'item' ? [0] : ['k'])
+  if (node && alone) return read(node)
+  throw new TemplateError('a value becomes more than one value of YAML', 'flux-unsupported', INJECTION)
+}
+
+function parse(text: string, origin: Origin): Node | undefined {
+  try {
+    const { documents } = parseText(text, () => origin)
+    return documents.length === 1 ? documents[0] : undefined
+  } catch (error) {
+    // what the parser says may be about the value, which may be a secret
+    if (!(error instanceof BailiwickError)) throw error
+    if (error.code === 'yaml-syntax') {
+      throw new TemplateError('a value becomes text that is no YAML', 'flux-invalid', INJECTION)
+    }
+    throw new TemplateError('a value becomes YAML that not every reader understands', 'flux-unsupported', INJECTION)
+  }
+}
+
+/** The same values as go-yaml v2 resolves them. */
+function read(node: Node): Node {
+  if (node.type === 'list') return { ...node, items: node.items.map(read) }
+  if (node.type === 'scalar') {
+    if (node.quoted || node.style) return node
+    const text = node.text ?? String(node.value)
+    return { type: 'scalar', value: plainValue(readPlain(text), text).value, origin: node.origin }
+  }
+  const fields = new Map<string, Field>()
+  for (const [key, field] of node.fields) {
+    if (readPlain(key).type !== 'text')
+      throw new TemplateError('a value contains a key that is not a string', 'flux-unsupported')
+    fields.set(key, { key: field.key, value: read(field.value) })
+  }
+  return { ...node, fields }
 }

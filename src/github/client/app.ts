@@ -1,21 +1,20 @@
-import { BailiwickError } from '../../errors.ts'
-import { message } from '../../message/message.ts'
-import { isAllowedAccount } from '../../process/allowed-account.ts'
-import { type ClientSettings, clientClass, LIMITS_ARE_THROWN } from './client-class.ts'
-import { github } from './github-error.ts'
+import type { ProbotOctokit } from 'probot'
+import { BailiwickError } from '../../base/errors.ts'
+import { message } from '../../base/message.ts'
+import { isAllowedAccount } from '../../process/environment.ts'
 import {
-  accountLogin,
-  type InstallationAnswer,
-  type KnownInstallation,
-  KnownInstallations,
-} from './known-installations.ts'
-import { type ObservedResponse, observeRequests } from './observe-requests.ts'
-import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
-import { paceWrites } from './pace-writes.ts'
-import { readPermissions } from './read-permissions.ts'
-import { repositoryPart } from './repository-part.ts'
-import { scopedAuth, type TokenScope } from './scoped-auth.ts'
-import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
+  type ClientSettings,
+  clientClass,
+  GITHUB_PACE,
+  LIMITS_ARE_THROWN,
+  type ObservedResponse,
+  observeRequests,
+  type Pace,
+  paceWrites,
+  WriteTurns,
+} from './client-class.ts'
+import { github, statusOf } from './github-error.ts'
+import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from './octokit.ts'
 
 /** A token lives for an hour; one that is about to end is not begun with. */
 const TTL_MS = 55 * 60 * 1000
@@ -236,4 +235,125 @@ async function contentToken(
     }),
   )
   return { token: data.token, expiresAt: data.expires_at }
+}
+
+/** What is known of an installation. */
+interface KnownInstallation {
+  readonly id: number
+  readonly account: string
+  /** ISO time; '' where GitHub does not say. */
+  readonly createdAt: string
+  readonly granted: Granted
+}
+
+/** How GitHub describes one. */
+interface InstallationAnswer {
+  readonly id: number
+  readonly account: unknown
+  readonly created_at?: string
+  readonly permissions?: Granted
+}
+
+/** How long it is believed whose an installation is and what it may; tokens live an hour. */
+const KNOWN_MS = 10 * 60 * 1000
+
+/** Whose installations are and what they may, as GitHub said a while ago. */
+class KnownInstallations {
+  readonly #app: InstanceType<typeof ProbotOctokit>
+  readonly #known = new Map<number, KnownInstallation & { readonly until: number }>()
+
+  constructor(app: InstanceType<typeof ProbotOctokit>) {
+    this.#app = app
+  }
+
+  /** Keeps what GitHub just said. */
+  note({ id, account, created_at: createdAt = '', permissions }: InstallationAnswer): KnownInstallation {
+    const until = Date.now() + KNOWN_MS
+    const known = { id, account: accountLogin(account), createdAt, granted: permissions ?? {}, until }
+    this.#known.set(id, known)
+    return known
+  }
+
+  /** What is known of one, asked for where that is nothing or too old. Throws `git-missing` where there is none. */
+  async of(id: number): Promise<KnownInstallation> {
+    const known = this.#known.get(id)
+    return known && known.until > Date.now() ? known : this.present(id)
+  }
+
+  /** What GitHub says of one at this moment. Throws `git-missing` where there is none. */
+  async present(id: number): Promise<KnownInstallation> {
+    const { data } = await github(message`read installation ${id}`, () =>
+      this.#app.rest.apps.getInstallation({ installation_id: id }),
+    )
+    return this.note(data)
+  }
+}
+
+/** The login of an installation's account; '' for an enterprise, which has a slug and never is on the list of accounts. */
+function accountLogin(account: unknown): string {
+  const login = typeof account === 'object' && account && 'login' in account ? account.login : undefined
+  return typeof login === 'string' ? login : ''
+}
+
+type AppClient = InstanceType<typeof ProbotOctokit>
+
+interface RequestOptions {
+  readonly headers: object
+}
+
+/** A token that is a second old may not have reached every machine of GitHub yet. */
+const NEW_TOKEN_WAIT_MS = 1000
+
+/** What a token is narrowed to; absent: all that the installation has. */
+interface TokenScope {
+  readonly repositoryIds?: readonly number[]
+  readonly permissions?: Readonly<Record<string, 'read' | 'write'>>
+}
+
+/**
+ * Authentication with a token that reaches only these repositories of an installation, with these permissions, so that a
+ * job about one tenant cannot touch another's. Tokens are cached by the App's client, per scope.
+ */
+function scopedAuth(app: AppClient, installationId: number, { repositoryIds, permissions }: TokenScope) {
+  const scope = {
+    ...(repositoryIds ? { repositoryIds: [...repositoryIds] } : {}),
+    ...(permissions ? { permissions: { ...permissions } } : {}),
+  }
+  const authorise = async (): Promise<string> => {
+    const answer: unknown = await app.auth({ type: 'installation', installationId, ...scope })
+    if (typeof answer === 'object' && answer && 'token' in answer) return String(answer.token)
+    throw new TypeError('the App client did not answer with a token')
+  }
+  /** What octokit's core calls around each request. */
+  const hook = async <O extends RequestOptions, R>(request: (options: O) => Promise<R>, options: O): Promise<R> => {
+    const authorised = { ...options, headers: { ...options.headers, authorization: `token ${await authorise()}` } }
+    try {
+      return await request(authorised)
+    } catch (error) {
+      if (statusOf(error) !== 401) throw error
+      await new Promise(resolve => setTimeout(resolve, NEW_TOKEN_WAIT_MS))
+      return await request(authorised)
+    }
+  }
+  return () => Object.assign(authorise, { hook })
+}
+
+/** What an installation was granted, as GitHub names it; `undefined` entries come from types only. */
+type Granted = Readonly<Record<string, string | undefined>>
+
+/** Of these we ask to read; others that an App may have (`workflows`) cannot be read. */
+const READ = [
+  'metadata',
+  'contents',
+  'pull_requests',
+  'issues',
+  'checks',
+  'administration',
+  'members',
+  'merge_queues',
+] as const
+
+/** The same, for reading only; what was not granted cannot be asked for either: GitHub refuses such a token as a whole. */
+function readPermissions(granted: Granted): Record<string, 'read'> {
+  return Object.fromEntries(READ.filter(name => granted[name] !== undefined).map(name => [name, 'read']))
 }

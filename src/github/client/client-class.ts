@@ -1,4 +1,6 @@
 import { ProbotOctokit } from 'probot'
+import { statusOf } from './github-error.ts'
+import type { Octokit } from './octokit.ts'
 
 interface Log {
   debug(message: string): unknown
@@ -60,4 +62,185 @@ export function clientClass(options: ClientSettings): typeof ProbotOctokit {
     })
     return {}
   })
+}
+
+interface TokenSource {
+  /** The token to use now. */
+  token(): Promise<string>
+  /** GitHub does not accept it: the next one has to be another. */
+  refused(token: string): void
+}
+
+interface RequestOptions {
+  readonly headers: object
+}
+
+/** A client that speaks with tokens that somebody else made, and knows nothing of the App. */
+export function openTokenClient(settings: ClientSettings, { token, refused }: TokenSource): Octokit {
+  const Client = clientClass(settings)
+  const send = async <O extends RequestOptions, R>(request: (options: O) => Promise<R>, options: O, value: string) =>
+    request({ ...options, headers: { ...options.headers, authorization: `token ${value}` } })
+  const hook = async <O extends RequestOptions, R>(request: (options: O) => Promise<R>, options: O): Promise<R> => {
+    const first = await token()
+    try {
+      return await send(request, options, first)
+    } catch (error) {
+      if (statusOf(error) !== 401) throw error
+      refused(first)
+      return await send(request, options, await token())
+    }
+  }
+  return new Client({ authStrategy: () => Object.assign(token, { hook }) })
+}
+
+type Client = InstanceType<typeof ProbotOctokit>
+
+/** One answer of GitHub: which request, by its template where it has one. */
+export interface ObservedResponse {
+  readonly method: string
+  readonly url: string
+  /** 0: none came. */
+  readonly status: number
+  readonly installation?: number
+  /** What GitHub still allows of the hour's requests. */
+  readonly remaining?: number
+}
+
+/** Tells of each answer that a client gets. */
+export function observeRequests(
+  client: Client,
+  tell: ((answer: ObservedResponse) => void) | undefined,
+  installation?: number,
+): Client {
+  if (!tell) return client
+  const by = installation === undefined ? {} : { installation }
+  client.hook.after('request', ({ status, headers }, { method, url }) => {
+    tell({ method, url, status, ...by, ...remainingOf(headers) })
+  })
+  client.hook.error('request', (error, { method, url }) => {
+    const headers = 'response' in error ? error.response?.headers : undefined
+    tell({ method, url, status: statusOf(error) ?? 0, ...by, ...remainingOf(headers ?? {}) })
+    throw error
+  })
+  return client
+}
+
+function remainingOf(headers: object): { readonly remaining?: number } {
+  const remaining = Number(new Map(Object.entries(headers)).get('x-ratelimit-remaining') ?? Number.NaN)
+  return Number.isInteger(remaining) ? { remaining } : {}
+}
+
+/** Where what is posted notifies people: issues, pull requests, comments, reviews and merges. */
+const NOTIFIES =
+  /\/(?:issues|pulls|commits)(?:\/[^/]+\/(?:comments(?:\/[^/]+\/replies)?|reviews|merge|requested_reviewers))?$/
+const CHECK = /\/check-(?:runs|suites)(?:\/|$)/
+/** Making a token changes nothing. */
+const TOKEN = /\/app\/installations\/[^/]+\/access_tokens$/
+
+/** Has each write of a client wait for its turn among those of the installation. */
+export function paceWrites(client: Client, turns: WriteTurns, installation: string): Client {
+  client.hook.before('request', async ({ method, url }) => {
+    const write = writeOf(method, url)
+    if (write) await turns.take(installation, write)
+  })
+  return client
+}
+
+function writeOf(method: string, url: string): Write | undefined {
+  const { pathname } = new URL(url, 'https://github.example')
+  if (method === 'GET' || method === 'HEAD' || TOKEN.test(pathname)) return undefined
+  const isNew = method === 'POST' || method === 'PUT'
+  return { isCheck: CHECK.test(pathname), notifies: isNew && NOTIFIES.test(pathname) }
+}
+
+/** The least time between two writes of one installation, and between two that notify people. */
+export interface Pace {
+  readonly writeMs: number
+  readonly notifyMs: number
+}
+
+/**
+ * What GitHub asks for (docs, "Best practices for using the REST API", pause between mutative requests); three seconds
+ * where people are notified is what octokit's own throttling waits.
+ */
+export const GITHUB_PACE: Pace = { writeMs: 1_000, notifyMs: 3_000 }
+
+/** For a server on this machine: the same order, a hundred times as fast. */
+export const LOOPBACK_PACE: Pace = { writeMs: 10, notifyMs: 30 }
+
+/** A request that changes something. */
+export interface Write {
+  /** A check decides about a merge: people wait for it. */
+  readonly isCheck: boolean
+  readonly notifies: boolean
+}
+
+interface Waiting extends Write {
+  readonly go: () => void
+}
+
+/** So many checks in a row, then one of the others: who floods checks silences nobody for ever. */
+const MOST_CHECKS_IN_A_ROW = 60
+
+/** Lets the writes of each installation go one after the other, at a pace, checks first. */
+export class WriteTurns {
+  readonly #pace: Pace
+  readonly #lanes = new Map<string, Lane>()
+
+  constructor(pace: Pace) {
+    this.#pace = pace
+  }
+
+  /** Resolves when it is this write's turn. */
+  take(installation: string, write: Write): Promise<void> {
+    const lane = this.#lanes.get(installation) ?? new Lane(this.#pace)
+    this.#lanes.set(installation, lane)
+    return lane.take(write)
+  }
+}
+
+class Lane {
+  readonly #pace: Pace
+  readonly #checks: Waiting[] = []
+  readonly #others: Waiting[] = []
+  #checksInARow = 0
+  #freeAt = 0
+  #notifiesAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(pace: Pace) {
+    this.#pace = pace
+  }
+
+  take(write: Write): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const lane = write.isCheck ? this.#checks : this.#others
+    lane.push({ ...write, go: resolve })
+    this.#serve()
+    return promise
+  }
+
+  #serve(): void {
+    clearTimeout(this.#timer)
+    const now = performance.now()
+    const next = now < this.#freeAt ? undefined : this.#next(now)
+    if (next) {
+      this.#checksInARow = next.isCheck ? this.#checksInARow + 1 : 0
+      this.#freeAt = now + this.#pace.writeMs
+      if (next.notifies) this.#notifiesAt = now + this.#pace.notifyMs
+      next.go()
+    }
+    if (this.#checks.length + this.#others.length === 0) return
+    const isStuck = this.#checks.length === 0 && this.#others.every(({ notifies }) => notifies)
+    const at = isStuck ? Math.max(this.#freeAt, this.#notifiesAt) : this.#freeAt
+    this.#timer = setTimeout(() => this.#serve(), Math.max(1, at - now))
+  }
+
+  /** Takes the one whose turn it is out of its lane. */
+  #next(now: number): Waiting | undefined {
+    const index = this.#others.findIndex(({ notifies }) => !notifies || now >= this.#notifiesAt)
+    const othersTurn = this.#checks.length === 0 || this.#checksInARow >= MOST_CHECKS_IN_A_ROW
+    if (othersTurn && index >= 0) return this.#others.splice(index, 1)[0]
+    return this.#checks.shift()
+  }
 }

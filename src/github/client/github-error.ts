@@ -1,5 +1,5 @@
-import { BailiwickError } from '../../errors.ts'
-import { type Message, message } from '../../message/message.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { type Message, message } from '../../base/message.ts'
 
 /** Documented: without a header wait at least a minute. */
 const LIMIT_SECONDS = 60

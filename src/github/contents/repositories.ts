@@ -1,9 +1,31 @@
-import type { Visibility } from '../../fleet/model/visibility.ts'
-import { normaliseUrl } from '../../kube/url.ts'
-import { message } from '../../message/message.ts'
-import { github } from '../client/github-error.ts'
-import type { Octokit, RepositoryName } from '../client/octokit.ts'
-import { visibilityOf } from './visibility.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import { message, part } from '../../base/message.ts'
+import type { Visibility } from '../../fleet/model/source-access.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
+import { github, unlessMissing } from '../client/github-error.ts'
+import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
+
+/** What a name leads to now. */
+export interface NamedRepository extends RepositoryName {
+  /** Stays when it is renamed or moved. */
+  readonly id: number
+  /** Normalised. */
+  readonly url: string
+  readonly visibility: Visibility
+}
+
+/** The repository to which a name leads: GitHub leads on from names that it had before. Undefined where the App may not read it. */
+export async function readRepository(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+): Promise<NamedRepository | undefined> {
+  const found = await unlessMissing(message`read the repository ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.get({ owner, repo }),
+  )
+  if (!found) return undefined
+  const { id, owner: account, name, html_url: url } = found.data
+  return { id, owner: account.login, repo: name, url: normaliseUrl(url), visibility: visibilityOf(found.data) }
+}
 
 /** A repository that an installation reaches. `id` stays when it is renamed or moved; the names do not. */
 export interface Repository extends RepositoryName {
@@ -35,4 +57,79 @@ export async function listRepositories(octokit: Octokit): Promise<readonly Repos
     visibility: visibilityOf(answer),
     pushedAt: answer.pushed_at,
   }))
+}
+
+/** Who can see a repository. Public is only what GitHub says is: `private` counts where an older server gives no `visibility`. */
+function visibilityOf(answer: {
+  readonly private?: boolean | undefined
+  readonly visibility?: string | undefined
+}): Visibility {
+  if (answer.visibility === 'internal') return 'internal'
+  return answer.private === false && (answer.visibility ?? 'public') === 'public' ? 'public' : 'private'
+}
+
+/** A file on the default branch, or at a commit; undefined where there is none. Throws `git-corrupt` for what is no plain file. */
+export async function readFile(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  path: string,
+  ref?: string,
+): Promise<Uint8Array | undefined> {
+  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.getContent({ owner, repo, path, ...(ref === undefined ? {} : { ref }) }),
+  )
+  if (!found) return undefined
+  const { data } = found
+  if (Array.isArray(data) || data.type !== 'file' || !('content' in data) || data.encoding !== 'base64') {
+    throw new BailiwickError(
+      'git-corrupt',
+      message`${part('path', path)} of ${repositoryPart({ owner, repo })} is not a text file`,
+      {
+        fix: 'Commit it as a plain file.',
+      },
+    )
+  }
+  return new Uint8Array(Buffer.from(data.content, 'base64'))
+}
+
+/** Blob id of a file at a commit; undefined if it does not exist or is not a plain file. */
+export async function readBlobId(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  path: string,
+  commit: string,
+): Promise<string | undefined> {
+  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.getContent({ owner, repo, path, ref: commit }),
+  )
+  return found && !Array.isArray(found.data) && found.data.type === 'file' ? found.data.sha : undefined
+}
+
+/** Whether a commit of a repository, or else its default branch, has a directory at `path`; false for an empty repository. */
+export async function isDirectory(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  path: string,
+  commit?: string,
+): Promise<boolean> {
+  const answer = await unlessMissing(
+    message`look for ${part('path', path)} in ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.getContent({ owner, repo, path, ...(commit === undefined ? {} : { ref: commit }) }),
+  )
+  return Array.isArray(answer?.data)
+}
+
+/** Slugs of other Apps with a check run of this name on a branch's head. Commit statuses need a permission that we do not ask for. */
+export async function listNamesakes(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  check: { readonly branch: string; readonly name: string },
+): Promise<string[]> {
+  const ref = `heads/${check.branch}`
+  const { data } = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.checks.listForRef({ owner, repo, ref, check_name: check.name, filter: 'latest', per_page: 100 }),
+  )
+  const others = data.check_runs.filter(run => run.name === check.name && run.app?.id !== app.id)
+  return [...new Set(others.map(run => run.app?.slug ?? 'unknown'))].sort()
 }

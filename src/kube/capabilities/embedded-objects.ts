@@ -1,11 +1,21 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../origin.ts'
-import { mapNode, textNode, withField, withValueAt } from '../edit-node.ts'
-import { at, type MapNode, type Node, originAt, type Path, stringAt } from '../node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import {
+  at,
+  type MapNode,
+  mapNode,
+  type Node,
+  originAt,
+  type Path,
+  stringAt,
+  textNode,
+  withField,
+  withValueAt,
+} from '../node.ts'
 import { groupOf, idOf, type KubeObject } from '../object.ts'
 import { parseText } from '../yaml/parse-documents.ts'
+import { placesOf } from './capability.ts'
 import { EMBEDDINGS, type EmbeddedPlace } from './embeddings.ts'
-import { placesOf } from './places-of.ts'
 
 /** An object that a controller makes of another one. */
 export interface EmbeddedObject {

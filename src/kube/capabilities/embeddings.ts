@@ -1,4 +1,4 @@
-import { HELM_RELEASE, RESOURCE_SET } from '../../flux/kinds.ts'
+import { HELM_RELEASE, RESOURCE_SET } from '../flux-kinds.ts'
 /** Where objects of a kind hold other objects, or name what a controller makes, and as whom that is applied. */
 export interface EmbeddedPlace {
   /** Steps from the root with dots between, as in NamingField. */

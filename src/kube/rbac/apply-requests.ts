@@ -1,8 +1,11 @@
+import { type CustomScopes, scopeOf } from '../capabilities/scope.ts'
 import { at, isTrue, itemsOf, type Node, stringAt } from '../node.ts'
 import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../object.ts'
-import { type CustomScopes, scopeOf } from '../scope/scope.ts'
-import type { ResourceRequest } from './request.ts'
-import { type CustomPlurals, resourceOf } from './resource-name.ts'
+import type { Authorizer } from './authorizer.ts'
+import { type Binding, RBAC_GROUP, readBinding, readRole } from './binding.ts'
+import { confirmWrite, type WriteRefusal } from './confirm-write.ts'
+import type { ResourceRequest, UserInfo } from './policy-rule.ts'
+import { type CustomPlurals, resourceOf } from './resources.ts'
 
 /** What the CustomResourceDefinitions of a cluster say about its custom kinds. */
 export interface CustomKinds {
@@ -101,7 +104,7 @@ export function healthRequests(id: ObjectId, namespace: string): AccountRequest[
 }
 
 /** What is applied as one account. */
-export interface AppliedObjects {
+interface AppliedObjects {
   readonly kustomization: KubeObject
   readonly prune: boolean
   readonly objects: readonly KubeObject[]
@@ -188,4 +191,83 @@ export function forceRequests(kustomization: KubeObject, object: KubeObject, pla
   if (!isTrue(at(kustomization.root, ['spec', 'force'])) && !marks.includes('enabled')) return []
   const [, remove] = applyRequests(idOf(object), place, 'remove')
   return [{ ...remove!, without: 'not-recreated' }]
+}
+
+interface ApplyRefusal {
+  /** The verb that is refused; for a role or binding that would grant too much the verb with which it is written. */
+  readonly verb: string
+  readonly reason: 'forbidden' | WriteRefusal['reason']
+  /** The API server's own words. */
+  readonly message: string
+  /** Bindings of the user whose role is not known: they might allow it. */
+  readonly unresolved: readonly Binding[]
+}
+
+/**
+ * Why a user may not apply (or prune) an object as Flux does it: it reads the object, then sends a server-side apply, which
+ * for a new one needs `create` with the name too; to prune it reads and deletes. Empty: nothing stands against it. The
+ * refusals come in the order in which Flux would meet them.
+ */
+export function confirmApply(
+  authorizer: Authorizer,
+  user: UserInfo,
+  object: KubeObject,
+  change: ApplyChange,
+  custom: CustomKinds,
+  before?: KubeObject,
+): ApplyRefusal[] {
+  const refusals: ApplyRefusal[] = []
+  const written = change === 'remove' ? undefined : confirmWrite(authorizer, user, object, before)
+  for (const request of requestsFor(object, change, custom)) {
+    const { verb } = request
+    // the storage of roles and bindings asks before the new object is
+    if (written && verb === 'create') refusals.push({ verb, ...written, unresolved: [] })
+    const decision = authorizer.authorize(user, request)
+    if (decision.allowed) continue
+    const { message, unresolved } = decision
+    refusals.push({ verb, reason: 'forbidden', message, unresolved })
+  }
+  if (written && change === 'change') refusals.push({ verb: 'patch', ...written, unresolved: [] })
+  return refusals
+}
+
+/** An object of a kind that the cluster does not define counts as one of a namespace. */
+function requestsFor(object: KubeObject, change: ApplyChange, custom: CustomKinds): ResourceRequest[] {
+  const id = idOf(object)
+  const { apiVersion, kind, namespace } = id
+  const known = apiPlaceOf(id, custom)
+  const assumed = { apiGroup: groupOf(apiVersion), resource: resourceOf(apiVersion, kind, custom.plurals), namespace }
+  return applyRequests(id, 'problem' in known ? assumed : known, change).map(({ request }) => request)
+}
+
+/**
+ * What an account needs besides to write the roles and bindings of a Kustomization: `escalate` for a role that holds more
+ * than the account, `bind` for a role that is bound and holds more, or that is not there when the binding is tried first
+ * (Kubernetes: RBAC, privilege escalation prevention).
+ */
+export function grantingRequests(
+  authorizer: Authorizer,
+  user: UserInfo,
+  { objects }: Pick<AppliedObjects, 'objects'>,
+): AccountRequest[] {
+  const needed: AccountRequest[] = []
+  const own = new Set(objects.map(object => display(idOf(object))))
+  for (const object of objects) {
+    const about = display(idOf(object))
+    const refusal = confirmWrite(authorizer, user, object)
+    const isRefused = refusal?.reason === 'escalation' || refusal?.reason === 'missing-role'
+    const role = readRole(object)
+    const binding = readBinding(object)
+    // on an empty cluster Flux tries the binding in the same dry run as its Role, which is not there yet
+    const isNew = binding?.roleRef.kind === 'Role' && own.has(`Role ${binding.namespace}/${binding.roleRef.name}`)
+    if (!isRefused && !isNew) continue
+    const [verb, of] = role
+      ? ['escalate', role]
+      : ['bind', binding && { ...binding.roleRef, namespace: binding.namespace }]
+    if (!of) continue
+    const resource = of.kind === 'Role' ? 'roles' : 'clusterroles'
+    const request = { verb, apiGroup: RBAC_GROUP, resource, namespace: of.namespace, name: of.name }
+    needed.push({ request, without: 'not-applied', about })
+  }
+  return needed
 }

@@ -1,8 +1,6 @@
-import { FLUX_KINDS } from '../../flux/kinds.ts'
+import { FLUX_KINDS } from '../flux-kinds.ts'
 import type { Authorizer, Grant } from './authorizer.ts'
-import { userInfo, userOfAccount } from './groups-of.ts'
-import type { ResourceRequest, UserInfo } from './request.ts'
-import { ruleAllows } from './rule-allows.ts'
+import { type ResourceRequest, ruleAllows, type UserInfo, userInfo, userOfAccount } from './policy-rule.ts'
 
 export interface Account {
   readonly namespace: string

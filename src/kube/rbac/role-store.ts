@@ -1,9 +1,9 @@
-import { probably } from '../../message/closest.ts'
+import { probably } from '../../base/name-list.ts'
 import type { KubeObject } from '../object.ts'
-import { Aggregation } from './aggregation.ts'
-import type { Role, RoleRef } from './binding.ts'
+import { selects } from '../read-fields.ts'
+import { type Binding, type BoundSubject, type Role, type RoleRef, readRole } from './binding.ts'
+import table from './default-policy.json' with { type: 'json' }
 import type { PolicyRule } from './policy-rule.ts'
-import { readRole } from './read-role.ts'
 
 /** Objects are immutable, and the fleet before a change shares most of its own with the one after it. */
 const READ = new WeakMap<KubeObject, Role | 'refused'>()
@@ -95,4 +95,167 @@ function merged(roles: readonly Role[]): Role {
   const labels = new Map(roles.flatMap(one => [...one.labels]))
   const role: Role = { ...roles[0]!, labels, rules: roles.flatMap(one => one.rules) }
   return selectors.length > 0 ? { ...role, selectors } : role
+}
+
+/**
+ * The rules of aggregated ClusterRoles once the controller has settled (clusterroleaggregation of k8s.io/kubernetes): those of
+ * every role that it selects, also through other aggregated ones, never of itself. What stands in its own `rules` is
+ * overwritten, but stays where nothing is selected that has a rule. In a circle of roles, what ever came into it stays or goes
+ * by chance: it counts.
+ */
+class Aggregation {
+  readonly #byName: readonly Role[]
+  readonly #selected = new Map<Role, readonly Role[]>()
+
+  /** Every ClusterRole of the cluster, each name once. */
+  constructor(all: readonly Role[]) {
+    this.#byName = all.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Each rule once, in the order in which the controller gathers them: refusals list verbs in it. */
+  rulesOf(role: Role): readonly PolicyRule[] {
+    const reached = this.#reach(role)
+    const circular = this.#below(this.#circular(reached))
+    const filled = this.#filled(reached)
+    const keeps = (one: Role) => circular.has(one) || !this.#edges(one).some(other => filled.has(other))
+    const sources = [...reached].filter(one => (one.selectors ? keeps(one) : true))
+    const rules = new Map<string, PolicyRule>()
+    for (const source of sources) {
+      for (const rule of source.rules) rules.set(JSON.stringify(rule), rule)
+    }
+    return [...rules.values()]
+  }
+
+  /** The role, and all that it selects at any distance. */
+  #reach(role: Role): ReadonlySet<Role> {
+    return this.#below(new Set([role]))
+  }
+
+  #below(roles: ReadonlySet<Role>): ReadonlySet<Role> {
+    const reached = new Set<Role>()
+    const open = [...roles]
+    for (let one = open.pop(); one; one = open.pop()) {
+      if (reached.has(one)) continue
+      reached.add(one)
+      open.push(...this.#edges(one).toReversed())
+    }
+    return reached
+  }
+
+  /** Those that have rules in the end: written ones, or selected ones. */
+  #filled(reached: ReadonlySet<Role>): ReadonlySet<Role> {
+    const selecting = this.#reversed(reached)
+    const filled = new Set([...reached].filter(role => role.rules.length > 0))
+    for (const role of filled) for (const other of selecting.get(role) ?? []) filled.add(other)
+    return filled
+  }
+
+  /** Those in a circle (or between two circles): what is left when roles that select none of the rest are taken away. */
+  #circular(reached: ReadonlySet<Role>): ReadonlySet<Role> {
+    const selecting = this.#reversed(reached)
+    const open = new Map([...reached].map(role => [role, this.#edges(role).length]))
+    const done = [...reached].filter(role => open.get(role) === 0)
+    for (const role of done) {
+      for (const other of selecting.get(role) ?? []) {
+        const left = (open.get(other) ?? 0) - 1
+        open.set(other, left)
+        if (left === 0) done.push(other)
+      }
+    }
+    const acyclic = new Set(done)
+    // a role above a circle is not a part of it: nothing in the rest selects it
+    const rest = new Set([...reached].filter(role => !acyclic.has(role)))
+    const top = [...rest].filter(role => !(selecting.get(role) ?? []).some(other => rest.has(other)))
+    for (const role of top) {
+      rest.delete(role)
+      for (const other of this.#edges(role)) {
+        if (rest.has(other) && !(selecting.get(other) ?? []).some(one => rest.has(one))) top.push(other)
+      }
+    }
+    return rest
+  }
+
+  #reversed(reached: ReadonlySet<Role>): ReadonlyMap<Role, readonly Role[]> {
+    const selecting = new Map<Role, Role[]>()
+    for (const role of reached) {
+      for (const other of this.#edges(role)) {
+        const list = selecting.get(other)
+        if (list) list.push(role)
+        else selecting.set(other, [role])
+      }
+    }
+    return selecting
+  }
+
+  #edges(role: Role): readonly Role[] {
+    const known = this.#selected.get(role)
+    if (known) return known
+    const { selectors = [], name } = role
+    const bySelector = selectors.flatMap(selector =>
+      this.#byName.filter(other => other.name !== name && selects(selector, other.labels)),
+    )
+    const found = [...new Set(bySelector)]
+    this.#selected.set(role, found)
+    return found
+  }
+}
+
+/** The roles (by `roleKey`) and bindings that an API server makes by itself. */
+export interface DefaultPolicy {
+  readonly roles: ReadonlyMap<string, Role>
+  readonly bindings: readonly Binding[]
+}
+
+/** What Kubernetes 1.36 brings: held equal to a real API server's own by a test, which also writes the table. */
+export const DEFAULT_POLICY: DefaultPolicy = {
+  roles: new Map(table.roles.map(readDefaultRole).map(role => [roleKey(role.kind, role.namespace, role.name), role])),
+  bindings: table.bindings.map(readBinding),
+}
+
+interface RoleRow {
+  /** `Role <namespace>/<name>` or `ClusterRole <name>`. */
+  readonly role: string
+  readonly labels?: string
+  /** Labels that it selects other roles by, one selector each. */
+  readonly aggregates?: string
+  readonly rules: readonly string[]
+}
+
+interface BindingRow {
+  readonly binding: string
+  readonly roleRef: string
+  readonly subjects: readonly string[]
+}
+
+function readDefaultRole(row: RoleRow): Role {
+  const labels = new Map([['kubernetes.io/bootstrapping', 'rbac-defaults'], ...pairs(row.labels)])
+  const role = { ...readId(row.role), labels, rules: row.rules.map(readRule) } as Role
+  const selectors = [...pairs(row.aggregates)].map(([key, value]) => [
+    { key, operator: 'In' as const, values: [value] },
+  ])
+  return selectors.length > 0 ? { ...role, selectors } : role
+}
+
+/** `<verbs> <groups> <resources> [<names>]`, or `<verbs> <paths>`; lists with commas, the core group is empty. */
+function readRule(text: string): PolicyRule {
+  const [verbs = [], second = [], resources, resourceNames = []] = text.split(' ').map(part => part.split(','))
+  if (!resources) return { verbs, apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: second }
+  return { verbs, apiGroups: second, resources, resourceNames, nonResourceURLs: [] }
+}
+
+function readBinding(row: BindingRow): Binding {
+  const [kind = '', name = ''] = row.roleRef.split(' ')
+  const subjects = row.subjects.map(text => readId(text) as BoundSubject)
+  return { ...readId(row.binding), roleRef: { kind, name }, subjects } as Binding
+}
+
+function readId(text: string): { readonly kind: string; readonly namespace: string; readonly name: string } {
+  const [kind = '', path = ''] = text.split(' ')
+  const slash = path.indexOf('/')
+  return { kind, namespace: path.slice(0, Math.max(slash, 0)), name: path.slice(slash + 1) }
+}
+
+function pairs(text = ''): ReadonlyMap<string, string> {
+  const labels = text.split(' ').filter(Boolean)
+  return new Map(labels.map(label => [label.split('=')[0] ?? '', label.split('=')[1] ?? '']))
 }

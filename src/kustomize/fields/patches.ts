@@ -1,19 +1,31 @@
-import type { MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import type { PatchEntry, Target } from '../model/entry.ts'
-import { applyPatch } from '../patch/apply-patches.ts'
-import { parseInline, readPatchFile } from '../patch/load-patch.ts'
-import type { TransformingField } from './field.ts'
-import { pathOfEach } from './paths-in.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import { itemsOf, type MapNode, type Node, type ScalarNode } from '../../kube/node.ts'
+import type { Entry, PatchEntry, Target } from '../entry.ts'
+import {
+  applyOperations,
+  applyPatch,
+  mergeByIdentity,
+  parseInline,
+  parseWhole,
+  readOperations,
+  readPatchFile,
+} from '../patch/apply-patches.ts'
+import { select } from '../select/select.ts'
 import {
   asMap,
   booleanField,
   invalid,
   listField,
   mapField,
+  pathOfEach,
   refuseOtherFields,
   scalarText,
+  type TransformingField,
   textField,
-} from './read-fields.ts'
+  textList,
+} from './field.ts'
+import type { ConfigEntry } from './generators.ts'
 
 export const patches: TransformingField<readonly PatchEntry[]> = {
   goType: '[Patch',
@@ -39,7 +51,7 @@ export const patches: TransformingField<readonly PatchEntry[]> = {
 
 const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
 /** Of an entry of `patches` or `patchesJson6902`. */
-export const PATCH_FIELDS = ['patch', 'path', 'target', 'options']
+const PATCH_FIELDS = ['patch', 'path', 'target', 'options']
 
 /** One entry of `patches`; the steps of its values name `file`. */
 export function readPatch(node: Node, file: string): PatchEntry {
@@ -63,21 +75,98 @@ export function readPatch(node: Node, file: string): PatchEntry {
 }
 
 /** The `options` of an entry. */
-export function readPatchOptions(entry: MapNode): MapNode | undefined {
+function readPatchOptions(entry: MapNode): MapNode | undefined {
   const options = mapField(entry, 'options')
   if (options) refuseOtherFields(options, ['allowNameChange', 'allowKindChange'], 'options of a patch')
   return options
 }
 
 /** A text of an entry, as the node it is. */
-export function textNodeField(entry: MapNode, name: string): (ScalarNode & { value: string }) | undefined {
+function textNodeField(entry: MapNode, name: string): (ScalarNode & { value: string }) | undefined {
   const node = entry.fields.get(name)?.value
   return node === undefined || (node.type === 'scalar' && node.value === null) ? undefined : scalarText(node, name)
 }
 
 /** The `target` of an entry. */
-export function readTarget(target: MapNode): Target {
+function readTarget(target: MapNode): Target {
   refuseOtherFields(target, TARGET_FIELDS, 'target of a patch')
   const parts = TARGET_FIELDS.map(name => [name, textField(target, name)] as const)
   return Object.fromEntries(parts.filter(([, entry]) => entry?.text)) as Target
+}
+
+/** One entry of `patchesJson6902`: operations, as text or in a file, for a target with a name. */
+export interface JsonPatchEntry {
+  readonly origin: Origin
+  readonly patch?: ScalarNode
+  readonly path?: Entry
+  readonly target: Target
+  readonly step: Step
+}
+
+/** Unlike the operations of `patches`, these leave no former name of an object. */
+export const patchesJson6902: TransformingField<readonly JsonPatchEntry[]> = {
+  goType: '[Patch',
+  effect: 'changes',
+  paths: pathOfEach,
+  read: (root, file) => listField(root, 'patchesJson6902').map(node => readJsonPatchEntry(node, file)),
+  apply: (resources, entries, { budget, file, selected }) => {
+    for (const entry of entries) {
+      const { origin, patch, path, target, step } = entry
+      const operations = readOperations(patch ? parseWhole(patch) : file(path!), step)
+      budget.spendOnEach(resources.all, origin)
+      const targets = select(resources.all, target, budget)
+      applyOperations(targets, operations, origin, budget)
+      selected(entry, targets.length)
+    }
+  },
+  docs: { built: 'inline or by `path`, for a target with a name', refused: 'as `patches`' },
+}
+
+/** One entry of `patchesJson6902`, which needs the name of its target. */
+export function readJsonPatchEntry(node: Node, file: string): JsonPatchEntry {
+  const entry = asMap(node, 'patchesJson6902[]')
+  refuseOtherFields(entry, PATCH_FIELDS, 'patchesJson6902')
+  readPatchOptions(entry)
+  const patch = textNodeField(entry, 'patch')
+  const path = textField(entry, 'path')
+  const target = mapField(entry, 'target')
+  const step = { step: 'patch', file, line: entry.origin.line } as const
+  const selected = target && readTarget(target)
+  if (!selected?.name) return invalid('patchesJson6902: target.name is missing', entry.origin)
+  if (!patch?.value === !path?.text) return invalid('patchesJson6902: set either patch or path', entry.origin)
+  return { origin: entry.origin, ...(patch?.value ? { patch } : { path: path! }), target: selected, step }
+}
+
+const CHANGES = { allowNameChange: false, allowKindChange: false, asTarget: true }
+
+/** The oldest way to write a patch: each entry is one, or the name of a file of patches; they name their objects. */
+export const patchesStrategicMerge: TransformingField<readonly ConfigEntry[]> = {
+  goType: '[string',
+  effect: 'changes',
+  paths: itemsOf,
+  read: root => textList(root, 'patchesStrategicMerge'),
+  apply: (resources, entries, { budget, file, writtenIn }) => {
+    const patches = entries.map(entry => {
+      const { text, node, origin } = entry
+      const inline = /\n|^\s*\{/.test(text)
+      const step = { step: 'patch', file: writtenIn, line: origin.line } as const
+      const patch = readPatchFile(inline ? parseWhole(node) : file(entry), step)
+      return patch.type === 'json'
+        ? refuse('patchesStrategicMerge: a patch is a list. Expected a map', origin)
+        : patch.objects
+    })
+    const [first] = entries
+    // one entry may be empty, all of them may not
+    if (first && patches.every(objects => objects.length === 0))
+      refuse('patchesStrategicMerge: the list is empty', first.origin)
+    for (const [index, objects] of patches.entries()) {
+      budget.spend('steps', 100 + objects.length, entries[index]!.origin)
+      for (const object of objects) mergeByIdentity(resources, object, CHANGES, budget)
+    }
+  },
+  docs: { built: 'inline or by path' },
+}
+
+function refuse(message: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin })
 }

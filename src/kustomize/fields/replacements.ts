@@ -1,29 +1,28 @@
-import { BailiwickError } from '../../errors.ts'
-import { isAbsent } from '../../kube/edit-node.ts'
-import type { MapNode, Node } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import { isAbsent, type MapNode, type Node } from '../../kube/node.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
-import type { Origin, Step } from '../../origin.ts'
-import type { Entry, Target } from '../model/entry.ts'
+import type { Entry, Target } from '../entry.ts'
+import { applyReplacement } from '../replace/apply-replacement.ts'
 import type {
   FieldOptions,
   Replacement,
   ReplacementEntry,
   ReplacementSource,
   ReplacementTarget,
-} from '../model/replacement.ts'
-import { applyReplacement } from '../replace/apply-replacement.ts'
-import type { TransformingField } from './field.ts'
-import { pathOfEach } from './paths-in.ts'
+} from '../replace/source-value.ts'
 import {
   asMap,
   booleanField,
   invalid,
   listField,
   mapField,
+  pathOfEach,
   refuseOtherFields,
+  type TransformingField,
   textField,
   textList,
-} from './read-fields.ts'
+} from './field.ts'
 
 const ID_FIELDS = ['group', 'version', 'kind', 'name', 'namespace'] as const
 const SELECTOR_FIELDS = [...ID_FIELDS, 'labelSelector', 'annotationSelector'] as const

@@ -1,15 +1,11 @@
-import { BailiwickError } from '../../errors.ts'
-import { isAbsent } from '../../kube/edit-node.ts'
-import type { Node, ScalarNode } from '../../kube/node.ts'
-import type { Origin } from '../../origin.ts'
-import type { BuildBudget } from '../model/build-budget.ts'
-import type { FieldSpec } from '../model/field-spec.ts'
-import { specMatches } from '../resource/field-spec.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { isAbsent, type Node, type ScalarNode } from '../../kube/node.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import { editResource, type FieldSpec, specMatches } from '../resource/field-spec.ts'
 import { allIds, currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editResource } from './edit-resource.ts'
-import type { TransformingField } from './field.ts'
-import { invalid, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
+import { invalid, listField, refuseOtherFields, structNode, type TransformingField, textField } from './field.ts'
 
 /** One entry of `replicas`. */
 export interface ReplicaEntry {

@@ -1,35 +1,25 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
 import type { Tree } from '../../git/tree.ts'
 import { type MapNode, stringAt } from '../../kube/node.ts'
-import type { Origin, Step } from '../../origin.ts'
-import { runGenerator } from '../builtin/run-generator.ts'
-import { runTransformer } from '../builtin/run-transformer.ts'
-import { checkBuiltin } from '../fields/check-forbidden.ts'
+import type { UnmatchedPatch } from '../../kube/object.ts'
+import { BuildBudget } from '../build-budget.ts'
+import { type Entry, type Part, type PatchEntry, STRICT, type Target, type Tolerance } from '../entry.ts'
+import { mergeConfig, readConfiguration, SORTED_DEFAULTS, sorted } from '../fields/configurations.ts'
 import type { TransformContext } from '../fields/field.ts'
 import type { ConfigEntry } from '../fields/generators.ts'
-import type { Kustomization } from '../fields/kustomization.ts'
-import { SORTED_DEFAULTS } from '../fields/merge-config.ts'
+import { checkBuiltin, type Kustomization } from '../fields/kustomization.ts'
 import { TRANSFORMERS } from '../fields/registry.ts'
 import type { TransformerConfig } from '../fields/transformer-config.ts'
-import { generateObject } from '../generate/generate-object.ts'
-import { BuildBudget } from '../model/build-budget.ts'
-import type { Entry } from '../model/entry.ts'
-import { type Part, STRICT, type Tolerance } from '../model/tolerance.ts'
-import { MOUNT } from '../paths/resolve-path.ts'
-import { absorb } from '../resource/absorb.ts'
+import { MOUNT } from '../paths.ts'
 import type { Resource } from '../resource/resource.ts'
-import { ResourceList } from '../resource/resource-list.ts'
-import { BuildFiles } from './build-files.ts'
+import { absorb, ResourceList } from '../resource/resource-list.ts'
+import { BuildFiles, type FindRemote } from './build-files.ts'
 import { BuildNotes } from './build-notes.ts'
-import { Configuration } from './configuration.ts'
-import { transformLeniently } from './lenient-transform.ts'
-import { KustomizationLevel } from './level.ts'
-import { isInline, loadConfigs } from './load-configs.ts'
-import { loadTolerantly } from './load-tolerantly.ts'
-import type { FindRemote } from './mounted-tree.ts'
-import { noteDecrypted } from './note-decrypted.ts'
-import { PatchTargets } from './patch-targets.ts'
-import { checkDepth, Scan } from './scan.ts'
+import { runGenerator, runTransformer } from './builtins.ts'
+import { generateObject } from './generate-object.ts'
+import { KustomizationLevel, loadTolerantly, transformLeniently } from './lenient-transform.ts'
+import { checkDepth, isInline, loadConfigs, noteDecrypted, Scan } from './scan.ts'
 
 /** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
 export interface Accumulated {
@@ -280,4 +270,97 @@ export class Accumulation {
 
 function refuse(message: string, origin: Origin): never {
   throw new BailiwickError('kustomize-invalid', message, { origin })
+}
+
+/** How the fields that transformers write to come together in one build. */
+class Configuration {
+  private readonly files: BuildFiles
+  private readonly budget: BuildBudget
+  private readonly tolerance: Tolerance
+
+  constructor(files: BuildFiles, budget: BuildBudget, tolerance: Tolerance) {
+    this.files = files
+    this.budget = budget
+    this.tolerance = tolerance
+  }
+
+  /** The configurations of one kustomization become one before they meet those of its bases. */
+  with(before: TransformerConfig | undefined, kustomization: Kustomization): TransformerConfig {
+    const { configurations, directory, file } = kustomization
+    const { tolerance } = this
+    const part = (entries: unknown): Part => ({
+      effect: 'different',
+      hides: () => this.files.hidden(directory, entries),
+    })
+    let added: TransformerConfig | undefined
+    for (const entry of configurations) {
+      const read = () => {
+        const config = readConfiguration(this.files.fileBeside(directory, entry).documents)
+        return this.merge(added, sorted(config), entry.origin)
+      }
+      added = tolerance.attempt(part(entry), read) ?? added
+    }
+    const origin = configurations[0]?.origin ?? this.files.start(file)
+    const all = () => {
+      const own = added ? this.merge(SORTED_DEFAULTS, added, origin) : SORTED_DEFAULTS
+      return this.merge(before, own, origin)
+    }
+    return tolerance.attempt(part(configurations), all) ?? this.merge(before, SORTED_DEFAULTS, origin)
+  }
+
+  /** Throws `kustomize-invalid` where the two disagree. */
+  merge(config: TransformerConfig | undefined, more: TransformerConfig, origin: Origin): TransformerConfig {
+    // the defaults, which nearly everybody has, are not merged with themselves
+    if ((config !== undefined && config !== SORTED_DEFAULTS) || more !== SORTED_DEFAULTS) {
+      this.budget.spend('steps', 8 * ((config ? sizeOf(config) : 0) + sizeOf(more)), origin)
+    }
+    return mergeConfig(config, more, origin)
+  }
+}
+
+/** How many field specs there are. */
+function sizeOf(config: TransformerConfig): number {
+  const lists = Object.values(config) as readonly (readonly unknown[])[]
+  return config.nameReference.reduce((sum, rule) => sum + rule.referrers.length, 0) + lists.flat().length
+}
+
+/** What the targets of a build's patches selected. kustomize says nothing about one that selects nothing. */
+class PatchTargets {
+  readonly #found = new Map<string, UnmatchedPatch & { matched: boolean }>()
+
+  readonly #incomplete = new Set<string>()
+
+  /** A file of `kustomization` has no objects: `flux bootstrap` fills in gotk-components.yaml after its patches are written. */
+  noteEmptyFile({ file }: Pick<Kustomization, 'file'>): void {
+    this.#incomplete.add(file)
+  }
+
+  /** A patch of `kustomization` selected `count` objects, here; a component may be used, and so patch, in several places. */
+  note(
+    { origin, target, step }: Pick<PatchEntry, 'origin' | 'target' | 'step'>,
+    { file, kind }: Pick<Kustomization, 'file' | 'kind'>,
+    count: number,
+  ): void {
+    const isForAny = kind === 'Component' || step.step === 'flux-patch'
+    if (!target || this.#incomplete.has(file) || (isForAny && !/^[\w.-]+$/.test(target.name?.text ?? ''))) return
+    const key = JSON.stringify([origin.repository, origin.file, origin.line, origin.column])
+    const known = this.#found.get(key)
+    if (!known) this.#found.set(key, { origin, target: textOf(target), matched: count > 0 })
+    else if (count > 0) known.matched = true
+  }
+
+  /**
+   * The entries whose target selected nothing in the whole build. What a component or a Flux Kustomization patches without a
+   * name is for whatever there is, and may be nothing.
+   */
+  unmatched(): UnmatchedPatch[] {
+    return [...this.#found.values()].flatMap(({ origin, target, matched }) => (matched ? [] : [{ origin, target }]))
+  }
+}
+
+/** `kind: Deployment, name: web` */
+function textOf(target: Target): string {
+  return Object.entries(target)
+    .map(([field, entry]: [string, { readonly text: string }]) => `${field}: ${entry.text}`)
+    .join(', ')
 }

@@ -1,22 +1,22 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { Unseen } from '../../kube/object.ts'
 import { type ParsedFile, parseFile } from '../../kube/yaml/parse-documents.ts'
-import type { Origin } from '../../origin.ts'
-import type { Kustomization } from '../fields/kustomization.ts'
-import { readKustomization } from '../fields/read-kustomization.ts'
-import { readLeniently } from '../fields/read-leniently.ts'
-import { refuseRemote } from '../fields/refusals.ts'
-import type { BuildBudget } from '../model/build-budget.ts'
-import type { Entry } from '../model/entry.ts'
-import { STRICT, type Tolerance } from '../model/tolerance.ts'
-import { findKustomizationFile } from '../paths/find-kustomization.ts'
-import { pinnedAddress } from '../paths/pinned-address.ts'
-import { refusePointer } from '../paths/refuse-pointer.ts'
-import { entryAt, MOUNT, resolvePath } from '../paths/resolve-path.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import { type Entry, STRICT, type Tolerance } from '../entry.ts'
+import { type Kustomization, readKustomization, readLeniently } from '../fields/kustomization.ts'
+import { refuseRemote } from '../fields/refused.ts'
+import {
+  entryAt,
+  findKustomizationFile,
+  MOUNT,
+  type PinnedAddress,
+  pinnedAddress,
+  refusePointer,
+  resolvePath,
+} from '../paths.ts'
 import { HiddenText } from './hidden-text.ts'
-import { type FindRemote, MountedTree } from './mounted-tree.ts'
-import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 
 interface FileOptions {
   readonly origins?: boolean
@@ -230,5 +230,122 @@ function knownKustomization(step: () => Kustomization | undefined): Kustomizatio
   } catch (error) {
     if (error instanceof BailiwickError) return undefined
     throw error
+  }
+}
+
+/** A file that was parsed. */
+interface Kept {
+  readonly id: string
+  /** Which repository its origins name: the same tree may stand for several. */
+  readonly repository: string
+  readonly bytes: number
+  readonly file: ParsedFile
+  /** What the file says as a kustomization, once someone has read it as one. */
+  kustomization?: Kustomization
+}
+
+/**
+ * The files of a tree that were parsed already, by path; each counts only as long as its git id is the same. Nodes are
+ * immutable, so whoever builds next may take them as they are.
+ */
+class ParsedFiles {
+  private readonly kept = new Map<string, Kept>()
+
+  get(path: string, id: string, repository: string): Kept | undefined {
+    const kept = this.kept.get(path)
+    return kept?.id === id && kept.repository === repository ? kept : undefined
+  }
+
+  set(path: string, kept: Kept): void {
+    this.kept.set(path, kept)
+  }
+
+  /** Forgets the files that are not in `tree` any more. */
+  keepOnly(tree: Tree): void {
+    for (const [path, { id }] of this.kept) if (tree.entry(path)?.id !== id) this.kept.delete(path)
+  }
+}
+
+const known = new WeakMap<Tree, ParsedFiles>()
+
+/** What was parsed of a tree; it lives as long as the tree does. */
+function parsedFilesOf(tree: Tree): ParsedFiles {
+  let files = known.get(tree)
+  if (!files) {
+    files = new ParsedFiles()
+    known.set(tree, files)
+  }
+  return files
+}
+
+/** Lets `tree` take what was parsed of `other`: a wrapper around it, or an earlier state of the same repository. */
+export function shareParsed(tree: Tree, other: Tree): void {
+  known.set(tree, parsedFilesOf(other))
+}
+
+/** The content of a repository at a commit; undefined where it is not at hand. */
+export type FindRemote = (url: string, commit: string) => Tree | undefined
+
+/**
+ * A tree beside which others can be mounted. Their paths begin with a part that git cannot have, so that none leads from
+ * one tree into another.
+ */
+class MountedTree implements Tree {
+  readonly id: string
+  private readonly own: Tree
+  private readonly find: FindRemote
+  private readonly mounts = new Map<string, { readonly url: string; readonly tree: Tree }>()
+
+  constructor(own: Tree, find: FindRemote) {
+    this.id = own.id
+    this.own = own
+    this.find = find
+  }
+
+  /** The path of what an address names, whether it is there or not; undefined where its repository is not at hand. */
+  mount({ url, commit, path }: PinnedAddress): string | undefined {
+    const name = `${MOUNT}${url.replaceAll('/', MOUNT)}@${commit}`
+    if (!this.mounts.has(name)) {
+      const tree = this.find(url, commit)
+      if (!tree) return undefined
+      this.mounts.set(name, { url, tree })
+    }
+    return path === '' ? name : `${name}/${path}`
+  }
+
+  entry(path: string) {
+    const at = this.at(path)
+    const found = at.tree.entry(at.path)
+    return found && at.name !== '' ? { ...found, path } : found
+  }
+
+  list(path: string) {
+    const at = this.at(path)
+    const listed = at.tree.list(at.path)
+    return at.name === '' ? listed : listed.map(entry => ({ ...entry, path: `${at.name}/${entry.path}` }))
+  }
+
+  read(path: string): Uint8Array {
+    const at = this.at(path)
+    return at.tree.read(at.path)
+  }
+
+  place(path: string) {
+    const at = this.at(path)
+    return at.tree.place?.(at.path) ?? (at.url === undefined ? undefined : { repository: at.url, path: at.path })
+  }
+
+  left(path: string) {
+    const at = this.at(path)
+    return at.tree.left?.(at.path)
+  }
+
+  private at(path: string): { name: string; url?: string; tree: Tree; path: string } {
+    if (!path.startsWith(MOUNT)) return { name: '', tree: this.own, path }
+    const slash = path.indexOf('/')
+    const name = slash < 0 ? path : path.slice(0, slash)
+    const mounted = this.mounts.get(name)
+    if (!mounted) return { name: '', tree: this.own, path }
+    return { name, ...mounted, path: slash < 0 ? '' : path.slice(slash + 1) }
   }
 }

@@ -1,11 +1,10 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import type { BuildBudget } from '../build-budget.ts'
 import { KNOWN_FIELDS } from '../fields/registry.ts'
-import type { BuildBudget } from '../model/build-budget.ts'
-import { KUSTOMIZATION_FILES } from '../paths/find-kustomization.ts'
-import { joinPath } from '../paths/resolve-path.ts'
+import { joinPath, KUSTOMIZATION_FILES } from '../paths.ts'
 
 /** Fields of a kustomization whose entries name files that name files. */
 const PLUGINS = [...KNOWN_FIELDS].filter(([, { holdsBuiltins }]) => holdsBuiltins).map(([name]) => name)

@@ -1,13 +1,77 @@
-import type { BailiwickError } from '../../errors.ts'
-import { canonical } from '../../kube/node.ts'
-import type { Origin } from '../../origin.ts'
+import type { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import { canonical, type Node } from '../../kube/node.ts'
+import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
+import { type Entry, failingParts, type Level, type Part, type Tolerance } from '../entry.ts'
 import type { TransformContext } from '../fields/field.ts'
-import { isSet } from '../fields/kustomization.ts'
+import { changingFields, isSet, type Kustomization, readsOthers } from '../fields/kustomization.ts'
 import type { Transformer } from '../fields/registry.ts'
-import { failingParts } from '../model/failing-parts.ts'
-import type { Part, Tolerance } from '../model/tolerance.ts'
+import { loadResources } from '../resource/load-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ResourceList } from '../resource/resource-list.ts'
+
+/** What a level asks of the files of its build. */
+interface LevelFiles {
+  /** Text of what an entry, or fields, of a directory say and name. */
+  hidden(directory: string, part: unknown): string
+  /** Text of everything below a directory that the build reads. */
+  hiddenBelow(directory: string): string
+  /** The kustomization that an entry names, where it was read. */
+  known(directory: string, entry: Entry): Kustomization | undefined
+  /** Texts of all that the build has read. */
+  readFiles(): readonly unknown[]
+}
+
+/** A level of a build; nothing is known of it until its kustomization is read. */
+export class KustomizationLevel implements Level {
+  #kustomization: Kustomization | undefined
+  #files: LevelFiles | undefined
+  #changes: string | undefined
+
+  /** It is known only once it is read what the kustomization says. */
+  is(kustomization: Kustomization, files: LevelFiles): void {
+    this.#kustomization = kustomization
+    this.#files = files
+  }
+
+  changes(): string {
+    this.#changes ??= this.#kustomization && this.#files ? changesOf(this.#kustomization, this.#files) : ''
+    return this.#changes
+  }
+
+  everything(): string {
+    return JSON.stringify([this.changes(), this.#files?.readFiles() ?? []])
+  }
+}
+
+/** A component changes what the kustomization that lists it has, so what it says counts like that one's own fields. */
+function changesOf(kustomization: Kustomization, files: LevelFiles, chain: readonly string[] = []): string {
+  const { directory, components, resources } = kustomization
+  const fields = changingFields(kustomization)
+  const own = fields.length === 0 ? '' : files.hidden(directory, fields)
+  const read = readsOthers(kustomization) ? files.hiddenBelow(directory) : ''
+  const inner = [...chain, directory]
+  const added = components.map(entry => {
+    const component = files.known(directory, entry)
+    const isKnown = component !== undefined && !inner.includes(component.directory)
+    return isKnown ? changesOf(component, files, inner) : files.hidden(directory, entry)
+  })
+  const parts = [own, read, ...added, ...resources.map(entry => settingsOf(directory, entry, files, inner))]
+  const settings = parts.filter(part => part !== '')
+  return settings.length === 0 ? '' : JSON.stringify(settings)
+}
+
+/** Which fields transformers write to goes up from a base to what uses it, and so to all that comes from there. */
+function settingsOf(directory: string, entry: Entry, files: LevelFiles, chain: readonly string[]): string {
+  const base = files.known(directory, entry)
+  if (!base || chain.includes(base.directory)) return ''
+  const { configurations, components, resources } = base
+  const own = configurations.length === 0 ? '' : files.hidden(base.directory, configurations)
+  const inner = [...chain, base.directory]
+  const below = [...components, ...resources].map(one => settingsOf(base.directory, one, files, inner))
+  const settings = [own, ...below].filter(part => part !== '')
+  return settings.length === 0 ? '' : JSON.stringify(settings)
+}
 
 interface LenientContext extends TransformContext {
   readonly tolerance: Tolerance
@@ -27,7 +91,7 @@ export function transformLeniently(
   context: LenientContext,
 ): void {
   if (!isSet(value)) return
-  const step = new Step(transformer, resources, context)
+  const step = new TransformStep(transformer, resources, context)
   const undo = context.changes.save()
   if (!context.tolerance.failureOf(() => step.run(resources, value))) return
   undo()
@@ -45,7 +109,7 @@ interface Only {
   readonly alone: unknown
 }
 
-class Step {
+class TransformStep {
   private readonly transformer: Transformer
   private readonly resources: ResourceList
   private readonly context: LenientContext
@@ -111,4 +175,22 @@ function listOf(resources: readonly Resource[]): ResourceList {
   const list = new ResourceList()
   list.appendAll(resources.map(resource => resource.copy()))
   return list
+}
+
+/** The objects of one file, without the documents that hold none that kustomize takes. */
+export function loadTolerantly(file: ParsedFile, trail: readonly Step[], tolerance: Tolerance): Resource[] {
+  if (!tolerance.isLenient) return loadResources(file, trail)
+  const load = (documents: readonly Node[], text = '') => {
+    const pieces = file.pieces - file.documents.length + documents.length
+    return loadResources({ ...file, documents, pieces, text }, trail)
+  }
+  const fails = (documents: readonly Node[]): boolean => tolerance.failureOf(() => load(documents)) !== undefined
+  const failing = new Set(failingParts(file.documents, fails, tolerance.enough))
+  for (const document of failing) {
+    tolerance.attempt({ effect: 'missing', hides: () => canonical(document), brings: true }, () => load([document]))
+  }
+  return load(
+    file.documents.filter(document => !failing.has(document)),
+    file.text,
+  )
 }

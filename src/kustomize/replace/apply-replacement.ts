@@ -1,19 +1,25 @@
-import { BailiwickError } from '../../errors.ts'
-import { writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { at, type MapNode, type Node, type ScalarNode, stringAt, writtenText } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import { refuseUnknown } from '../generate/unknown-values.ts'
-import { type BuildBudget, checkObjectSize } from '../model/build-budget.ts'
-import type { Entry } from '../model/entry.ts'
-import type { FieldOptions, Replacement } from '../model/replacement.ts'
-import type { Resource } from '../resource/resource.ts'
+import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
+import type { Entry } from '../entry.ts'
+import { type Resource, refuseUnknown } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { PathEditor } from './edit-path.ts'
-import { splitFieldPath } from './field-path.ts'
-import { retype } from './retype.ts'
-import { TargetSelection } from './select-targets.ts'
-import { checkNotes, findSource, type SourceValue } from './source-value.ts'
-import { editStructuredText } from './structured-text.ts'
+import { ID_PARTS, IdPattern, selectsNotes } from '../select/select.ts'
+import { type PathEdit, PathEditor, readEmbedded, splitFieldPath } from './edit-path.ts'
+import {
+  checkNotes,
+  type FieldOptions,
+  type FoundNode,
+  findSource,
+  idsOf,
+  lookUpStep,
+  type Replacement,
+  type ReplacementTarget,
+  retype,
+  type SourceValue,
+} from './source-value.ts'
 
 /**
  * Copies the value of a replacement to its targets (api/filters/replacement). Throws `kustomize-invalid` where kustomize
@@ -141,4 +147,136 @@ class Copy {
 
 function describeRoot(root: MapNode): string {
   return `${stringAt(root, ['kind'])} ${stringAt(root, ['metadata', 'name'])}`
+}
+
+/**
+ * Whether a target of a replacement takes an object: labels and annotations fit, no rejection does, and one of its ids
+ * matches in every part (api/types/replacement.go, TargetSelectorRegex). A rejection with both a name and labels rejects
+ * what fits either. Throws for an expression that cannot be used, whether or not any object gets as far.
+ */
+class TargetSelection {
+  private readonly target: ReplacementTarget
+  private readonly selected: IdPattern
+  private readonly rejected: readonly IdPattern[]
+
+  constructor(target: ReplacementTarget, budget: BuildBudget) {
+    this.target = target
+    this.selected = new IdPattern(target.select, budget)
+    this.rejected = target.reject.flatMap(one => {
+      const pattern = new IdPattern(one, budget)
+      return ID_PARTS.some(part => one[part]) ? [pattern] : []
+    })
+  }
+
+  takes(resource: Resource): boolean {
+    const { select, reject } = this.target
+    if (!selectsNotes(select, resource)) return false
+    for (const one of reject) {
+      if ((one.labelSelector || one.annotationSelector) && selectsNotes(one, resource)) return false
+    }
+    const ids = idsOf(resource)
+    return ids.some(id => this.selected.matches(id)) && !this.rejected.some(one => ids.some(id => one.matches(id)))
+  }
+}
+
+type How = Omit<PathEdit, 'edit'> & { readonly budget: BuildBudget }
+
+interface Structured {
+  readonly root: Node
+  readonly text: ScalarNode
+  readonly place: readonly (string | number)[]
+}
+
+/**
+ * The object with a value put inside of a text that holds JSON, where the field path leads into one; undefined where it
+ * does not, or ends at nothing there. JSON is written back sorted (api/filters/replacement, setValueInStructuredData);
+ * options such as a delimiter do not count there. Throws `kustomize-unsupported` for text that is YAML and not JSON.
+ */
+function editStructuredText(root: Node, path: readonly string[], value: SourceValue, how: How): Structured | undefined {
+  const found = findText(root, path)
+  if (!found) return undefined
+  refuseUnknown(found.text, how.origin)
+  const embedded = readEmbedded(found.text)
+  if (!embedded) return undefined
+  how.spend(embedded.text.length)
+  const isJson = /^\s*[[{]/.test(embedded.text)
+  const editor = new PathEditor({ ...how, edit: node => (isJson ? written(node, value, how) : node) })
+  if (!fits(embedded.node, found.rest)) return undefined
+  const edited = editor.walk(embedded.node, found.rest)
+  if (editor.count === 0) return undefined
+  if (!isJson) refuseYaml(how.origin)
+  const text = asJson(edited, embedded.text)
+  const { origin } = found.text
+  const step = value.origin.via!.at(-1)!
+  const node = retype(found.text, text, { ...origin, via: [...(origin.via ?? []), step] })
+  return { root: replaceAt(root, found.place, node), text: node, place: found.place }
+}
+
+function findText(root: Node, path: readonly string[]) {
+  let found: FoundNode = { node: root, place: [] }
+  for (const [index, part] of path.slice(0, -1).entries()) {
+    const next = lookUpStep(found, part)
+    if (typeof next === 'string') return undefined
+    found = next
+    if (found.node.type === 'scalar') return { text: found.node, place: found.place, rest: path.slice(index + 1) }
+  }
+  return undefined
+}
+
+/** In what is not a map or list there is nothing to find; the path is then taken for one of the object. */
+function fits(node: Node, rest: readonly string[]): boolean {
+  return node.type !== 'scalar' || (node.value === null && rest.length > 0)
+}
+
+function written(node: Node, value: SourceValue, { budget, origin }: How): Node {
+  // the place says how the part is written, so it stays; kustomize writes a wrong type out, or forgets the value
+  if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported', origin)
+  return value.copy(budget)
+}
+
+function asJson(node: Node, before: string): string {
+  return goJson(node, before.includes('\n') && before.includes('  ') ? '  ' : '')
+}
+
+function refuseYaml(origin: Origin): never {
+  const message = 'replacements: a field path into YAML text is not supported. Supported: JSON text'
+  const fix = 'Write the text as JSON, or replace the whole text with `patches`.'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix })
+}
+
+function replaceAt(root: Node, [key, ...rest]: readonly (string | number)[], value: Node): Node {
+  if (key === undefined) return value
+  if (root.type === 'list') {
+    return { ...root, items: root.items.map((item, index) => (index === key ? replaceAt(item, rest, value) : item)) }
+  }
+  if (root.type !== 'map') return root
+  const fields = new Map(root.fields)
+  const field = fields.get(String(key))!
+  fields.set(String(key), { ...field, value: replaceAt(field.value, rest, value) })
+  return { ...root, fields }
+}
+
+/** JSON as Go's encoding/json writes what go-yaml has read: keys sorted by bytes; on lines where an indent is given. */
+function goJson(node: Node, indent: string, outer = ''): string {
+  if (node.type === 'scalar') return typeof node.value === 'string' ? goString(node.value) : String(node.value)
+  const inner = outer + indent
+  const isMap = node.type === 'map'
+  const parts = isMap
+    ? sortedKeys(node.fields).map(key => {
+        const value = goJson(node.fields.get(key)!.value, indent, inner)
+        return `${goString(key)}:${indent === '' ? '' : ' '}${value}`
+      })
+    : node.items.map(item => goJson(item, indent, inner))
+  const [open, close] = isMap ? '{}' : '[]'
+  if (parts.length === 0 || indent === '') return `${open}${parts.join(',')}${close}`
+  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${outer}${close}`
+}
+
+function sortedKeys(fields: ReadonlyMap<string, unknown>): string[] {
+  return [...fields.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}
+
+function goString(text: string): string {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, escaped)
 }

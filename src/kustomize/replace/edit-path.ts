@@ -1,11 +1,18 @@
-import { BailiwickError } from '../../errors.ts'
-import { isAbsent, withElement, withField } from '../../kube/edit-node.ts'
-import type { ListNode, Node, ScalarNode } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import { containsPattern, type StepBudget } from '../../expr/regexp/pattern.ts'
+import {
+  isAbsent,
+  type ListNode,
+  type Node,
+  type ScalarNode,
+  withElement,
+  withField,
+  writtenText,
+} from '../../kube/node.ts'
+import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import type { Origin } from '../../origin.ts'
-import { indexPart, isElementPart, parseElementPart } from './field-path.ts'
-import { fitsElement } from './fits-element.ts'
-import { readEmbedded } from './read-embedded.ts'
+import type { Entry } from '../entry.ts'
 
 type Place = readonly (string | number)[]
 
@@ -173,4 +180,135 @@ export function untyped(text: string, origin: Origin): ScalarNode {
   // until the object is written, what will be null is a text for kustomize
   if (value === null) return { type: 'scalar', value: text, origin, untyped: true }
   return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
+}
+
+/**
+ * The parts of a field path: dots separate, `\.` is a dot of a name, `[a.b]` is one name, `[key=value]` picks elements
+ * of a list and keeps its brackets (kyaml/utils, SmarterPathSplitter).
+ */
+export function splitFieldPath(path: string): string[] {
+  const split = splitEscaped(path)
+  const parts: string[] = []
+  for (let index = 0; index < split.length; index++) {
+    const part = split[index]!
+    if (!part.startsWith('[') || part.endsWith(']')) {
+      parts.push(part)
+      continue
+    }
+    const bracketed = [part]
+    while (index < split.length - 1 && !bracketed.at(-1)!.endsWith(']')) bracketed.push(split[++index]!)
+    const text = bracketed.join('.')
+    parts.push(text.includes('=') ? text : text.replace(/^[[\]]+/, '').replace(/[[\]]+$/, ''))
+  }
+  return parts
+}
+
+function splitEscaped(path: string): string[] {
+  const [first = '', ...rest] = path.split('.')
+  const pieces = rest.length > 0 && first === '' ? rest : [first, ...rest]
+  const parts: string[] = []
+  for (const piece of pieces) {
+    const last = parts.at(-1)
+    if (last?.endsWith('\\')) parts[parts.length - 1] = `${last.slice(0, -1)}.${piece}`
+    else parts.push(piece)
+  }
+  return parts
+}
+
+/** `[key=value]`: elements of a list; `[=value]` for those that are no maps. Undefined: no such part. */
+interface ElementPart {
+  readonly key: string
+  readonly value: string
+}
+
+/** Whether a part picks elements of a list. */
+export function isElementPart(part: string | undefined): boolean {
+  return part?.startsWith('[') === true && part.endsWith(']')
+}
+
+/** What an element part says; undefined where it has no `=`, which kustomize refuses. */
+export function parseElementPart(part: string): ElementPart | undefined {
+  const inner = part.slice(1, -1)
+  const equals = inner.indexOf('=')
+  return equals < 0 ? undefined : { key: inner.slice(0, equals), value: inner.slice(equals + 1) }
+}
+
+/** The number that a part is for Go's strconv.Atoi; undefined for none. */
+export function indexPart(part: string | undefined): number | undefined {
+  return part !== undefined && /^[-+]?[0-9]{1,15}$/.test(part) ? Number(part) : undefined
+}
+
+/**
+ * Whether the expression of `[key=expression]` is found in a value as kustomize writes it, quotes and comments included
+ * (kyaml's PathMatcher). Throws `kustomize-unsupported` where that depends on how the value is written.
+ */
+function fitsElement(expression: Entry, value: Node, budget: StepBudget): boolean {
+  const written = writtenForms(value, expression)
+  const [first, ...others] = written.map(text => containsPattern(expression, text, budget))
+  if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
+  const comments = value.type === 'scalar' ? value.commented : undefined
+  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression))) {
+    refuse('that may match a comment', value, expression)
+  }
+  return first!
+}
+
+/** Whether an expression says the same of a text with and without comments: only a word is known to be in one of them. */
+const isSameWith = (comments: string, text: string, { text: word }: Entry): boolean =>
+  /^[\w/:@-]+$/.test(word) && (text.includes(word) || !comments.includes(word))
+
+function writtenForms(value: Node, expression: Entry): string[] {
+  if (value.type !== 'scalar' || value.style)
+    return refuse('for a value that is not one line of text', value, expression)
+  const text = writtenText(value)
+  if (typeof value.value !== 'string' || value.untyped) return [text.trim()]
+  const needsQuotes = value.quoted || resolvePlain(text) !== text || !isPlainText(text, false)
+  if (!needsQuotes) return [text]
+  if (/[^ -~]|["'\\]/.test(text)) return refuse('for text with special characters', value, expression)
+  return [`"${text}"`, `'${text}'`]
+}
+
+function refuse(what: string, value: Node, expression: Entry): never {
+  const where = `${value.origin.file}:${value.origin.line}`
+  const message = `replacements: the expression ${JSON.stringify(expression.text.slice(0, 100))} ${what} is not supported (at ${where})`
+  throw new BailiwickError('kustomize-unsupported', message, { origin: expression.origin })
+}
+
+/**
+ * Whether go-yaml's emitter writes a text without quotes; `flow` is between brackets (yaml_emitter_analyze_scalar). The
+ * answer is about printable text of one line; anything else is said to need quotes.
+ */
+export function isPlainText(text: string, flow: boolean): boolean {
+  if (text === '') return !flow
+  if (!/^[ -~\u00a0-\ud7ff]*$/.test(text) || /^ | $/.test(text)) return false
+  if (/^(?:---|\.\.\.)/.test(text)) return false
+  if (/^[#,[\]{}&*!|>'"%@`]/.test(text) || /^[-?:](?: |$)/.test(text)) return false
+  if (/:(?: |$)| #/.test(text)) return false
+  return !flow || !/[,?[\]{}:]/.test(text)
+}
+
+/** YAML or JSON that stands in a text of an object. */
+interface EmbeddedText {
+  readonly node: Node
+  readonly text: string
+}
+
+/**
+ * The one document in a text; undefined where there is none. Throws what reading a file throws, at the place of the
+ * text, and `kustomize-unsupported` for what kustomize would not write back.
+ */
+export function readEmbedded(scalar: ScalarNode): EmbeddedText | undefined {
+  const text = writtenText(scalar)
+  const parsed = parseText(text, () => ({ ...scalar.origin }))
+  const [node, second] = parsed.documents
+  if (second || parsed.pieces > 1) refuseEmbedded('several documents', scalar.origin)
+  if (node) return { node, text }
+  const word = text.trim()
+  if (word === '' || !isAbsent(scalar)) return undefined
+  return { node: { type: 'scalar', value: null, origin: scalar.origin }, text }
+}
+
+function refuseEmbedded(what: string, origin: Origin): never {
+  const message = `replacements: replacing inside text with ${what} is not supported`
+  throw new BailiwickError('kustomize-unsupported', message, { origin })
 }

@@ -1,17 +1,60 @@
-import { BailiwickError } from '../../errors.ts'
-import { isEmpty, through, writtenText } from '../../kube/edit-node.ts'
-import { at, type Node } from '../../kube/node.ts'
-import type { Origin, Step } from '../../origin.ts'
-import { refuseUnknown } from '../generate/unknown-values.ts'
-import { type BuildBudget, checkObjectSize } from '../model/build-budget.ts'
-import type { Replacement, ReplacementSource } from '../model/replacement.ts'
-import { currentId, type Resource } from '../resource/resource.ts'
-import { withoutShared } from '../resource/shared-values.ts'
-import { untyped } from './edit-path.ts'
-import { splitFieldPath } from './field-path.ts'
-import { lookUp } from './look-up.ts'
-import { idsOf, type RawId } from './resource-ids.ts'
-import { retype } from './retype.ts'
+import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import {
+  at,
+  isAbsent,
+  isEmpty,
+  type Node,
+  type ScalarNode,
+  type ScalarValue,
+  through,
+  writtenText,
+} from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
+import type { Entry, Target } from '../entry.ts'
+import { currentId, type Resource, type ResourceId, refuseUnknown, withoutShared } from '../resource/resource.ts'
+import { indexPart, isElementPart, parseElementPart, splitFieldPath, untyped } from './edit-path.ts'
+
+/** How a part of a value is taken or put (api/types/replacement.go, FieldOptions). */
+export interface FieldOptions {
+  readonly delimiter: string
+  readonly index: number
+  readonly create: boolean
+}
+
+/** The one object and field that a value is copied from; absent parts match everything. */
+export interface ReplacementSource {
+  readonly origin: Origin
+  readonly group?: Entry
+  readonly version?: Entry
+  readonly kind?: Entry
+  readonly name?: Entry
+  readonly namespace?: Entry
+  readonly fieldPath: Entry
+  readonly options: FieldOptions
+}
+
+/** Objects and fields that a value is copied to. */
+export interface ReplacementTarget {
+  readonly origin: Origin
+  readonly select: Target
+  readonly reject: readonly Target[]
+  readonly fieldPaths: readonly Entry[]
+  readonly options: FieldOptions
+}
+
+/** A value of one object that goes to others; `from` is that place or the value itself. */
+export interface Replacement {
+  readonly origin: Origin
+  /** Through what the value comes to a target. */
+  readonly step: Step
+  readonly from: ReplacementSource | { readonly value: Entry }
+  readonly targets: readonly ReplacementTarget[]
+}
+
+/** One entry of `replacements`: a replacement, or a file that holds one or a list of them. */
+export type ReplacementEntry = Replacement | { readonly path: Entry; readonly step: Step }
 
 type Place = readonly (string | number)[]
 
@@ -110,4 +153,100 @@ function isSelected(id: RawId, { group, version, kind, name, namespace }: Replac
 
 function invalid(message: string, origin: Origin): never {
   throw new BailiwickError('kustomize-invalid', message, { origin })
+}
+
+export interface FoundNode {
+  readonly node: Node
+  readonly place: readonly (string | number)[]
+}
+
+/**
+ * The value at a field path, as the source of a replacement is found: the first element that fits, `-` for the last
+ * one (kyaml's PathGetter). `absent` for nothing there, `fails` for a path that does not fit the object.
+ */
+function lookUp(root: Node, path: readonly string[]): FoundNode | 'absent' | 'fails' {
+  let found: FoundNode = { node: root, place: [] }
+  for (const part of path.map(name => name.trim()).filter(name => name !== '')) {
+    const next = lookUpStep(found, part)
+    if (typeof next === 'string') return next
+    found = next
+  }
+  return found
+}
+
+/** One step of `lookUp`. */
+export function lookUpStep({ node, place }: FoundNode, part: string): FoundNode | 'absent' | 'fails' {
+  const key = keyOf(node, part)
+  if (typeof key !== 'object') return key
+  const child = node.type === 'map' ? node.fields.get(String(key.key))?.value : undefined
+  const value = node.type === 'list' ? node.items[key.key as number] : child
+  return value === undefined ? 'absent' : { node: value, place: [...place, key.key] }
+}
+
+function keyOf(node: Node, part: string): { key: string | number } | 'absent' | 'fails' {
+  const index = indexPart(part)
+  const isList = part === '-' || index !== undefined || isElementPart(part)
+  if (part === '*' || (index !== undefined && index < 0)) return 'fails'
+  if (isAbsent(node)) return part === '-' ? 'fails' : 'absent'
+  if (!isList) return node.type === 'map' ? { key: part } : 'fails'
+  if (node.type !== 'list') return 'fails'
+  if (part === '-') return node.items.length === 0 ? 'fails' : { key: node.items.length - 1 }
+  if (index !== undefined) return { key: index }
+  const wanted = parseElementPart(part)
+  if (!wanted) return 'fails'
+  const position = node.items.findIndex(item => {
+    if (wanted.key === '') return valueText(item) === wanted.value
+    const field = item.type === 'map' ? item.fields.get(wanted.key)?.value : undefined
+    return field !== undefined && valueText(field) === wanted.value
+  })
+  return position < 0 ? 'absent' : { key: position }
+}
+
+// what go-yaml keeps of a node as its text; maps and lists have none
+const valueText = (node: Node): string => (node.type === 'scalar' ? writtenText(node) : '')
+
+/**
+ * A scalar with another text: its type and its quotes stay, as kustomize leaves the tag of a YAML node. Throws
+ * `code` at `cause` for a text that is no value of that type: where the object is written kustomize cannot read it back.
+ */
+export function retype(
+  scalar: ScalarNode,
+  text: string,
+  origin: Origin,
+  code: ErrorCode = 'kustomize-invalid',
+  cause = origin,
+): ScalarNode {
+  if (scalar.untyped && !scalar.quoted && !scalar.style) return untyped(text, origin)
+  const type = typeOf(scalar.value, writtenText(scalar), scalar.quoted || scalar.style !== undefined)
+  if (type === 'text') {
+    const { quoted, style } = scalar
+    return { type: 'scalar', value: text, origin, ...(quoted ? { quoted } : {}), ...(style ? { style } : {}) }
+  }
+  const value = resolvePlain(text)
+  const given = value === undefined ? undefined : typeOf(value, text, false)
+  if (value === undefined || !(given === type || (type === 'fraction' && given === 'number'))) {
+    const message = `replacements: a string would replace a ${type} at ${scalar.origin.file}:${scalar.origin.line}`
+    throw new BailiwickError(code, message, { origin: cause, fix: 'Use a source value of the same type.' })
+  }
+  return { type: 'scalar', value, origin, ...(String(value) === text ? {} : { text }) }
+}
+
+type Type = 'text' | 'number' | 'fraction' | 'boolean' | 'null' | 'date'
+
+function typeOf(value: ScalarValue, text: string, isText: boolean): Type {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'boolean'
+  if (typeof value === 'bigint') return 'number'
+  // a plain text that is another value for JSON is a date
+  if (typeof value === 'string') return isText || value === text || resolvePlain(text) !== value ? 'text' : 'date'
+  const isWhole = /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0?[oO]?[0-9_]+)$/.test(text) && Number.isInteger(value)
+  return isWhole ? 'number' : 'fraction'
+}
+
+/** An identity with the namespace as it is written: '' for none. Past ones have the namespace that was in effect. */
+export type RawId = ResourceId
+
+/** The identity that an object has, then those that it had (api/internal/utils, MakeResIds). */
+export function idsOf(resource: Resource): readonly RawId[] {
+  return resource.writtenIds
 }

@@ -1,16 +1,32 @@
-import { BailiwickError } from '../../errors.ts'
-import { fieldLike, isAbsent } from '../../kube/edit-node.ts'
-import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
-import type { Origin } from '../../origin.ts'
-import type { BuildBudget } from '../model/build-budget.ts'
-import type { FieldSpec } from '../model/field-spec.ts'
-import { type FieldPath, fieldPathOf } from './field-path.ts'
-import type { ResourceId } from './resource.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
+import {
+  at,
+  type Field,
+  fieldLike,
+  isAbsent,
+  type ListNode,
+  type MapNode,
+  type Node,
+  withValueAt,
+} from '../../kube/node.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import type { Resource, ResourceId } from './resource.ts'
+
+/** A place that a transformer writes to, for kinds of objects; absent parts match everything. */
+export interface FieldSpec {
+  readonly path: string
+  readonly kind?: string
+  readonly group?: string
+  readonly version?: string
+  /** Make the maps and the field on the way when they are missing. */
+  readonly create?: boolean
+}
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
 
 /** Maps that were copied already, so that nobody else has them: several edits of one object may change them in place. */
-export type Copies = Set<ReadonlyMap<string, Field>>
+type Copies = Set<ReadonlyMap<string, Field>>
 
 /** Whether a place is one of objects of this kind. */
 export function specMatches(spec: FieldSpec, id: Pick<ResourceId, 'group' | 'version' | 'kind'>): boolean {
@@ -116,4 +132,89 @@ function unsupported({ spec, origin }: Task): BailiwickError {
 
 function fail(task: Task, message: string, origin: Origin): never {
   throw new BailiwickError('kustomize-invalid', `${task.spec.path}: ${message}`, { origin })
+}
+
+/** One part of a path of fields. */
+interface FieldPart {
+  readonly name: string
+  /** Written with `[]`: what is there should be a list. */
+  readonly isList: boolean
+  /** Why no map has such a field. */
+  readonly problem?: string
+}
+
+type FieldPath = readonly FieldPart[]
+
+const KNOWN = new WeakMap<object, FieldPath>()
+
+/** The parts of the path of a spec; a spec is used for many objects, so they are kept. */
+export function fieldPathOf(spec: { readonly path: string }): FieldPath {
+  const known = KNOWN.get(spec)
+  if (known) return known
+  const parts = splitPath(spec.path).map(partOf)
+  KNOWN.set(spec, parts)
+  return parts
+}
+
+/** Some names are no fields for kyaml's path getter (kyaml/yaml/fns.go); with those it fails in a map. */
+function partOf(text: string): FieldPart {
+  const isList = text.endsWith('[]')
+  const written = isList ? text.slice(0, -2) : text
+  const name = written.trim()
+  if (written === '') return { name, isList, problem: 'has an empty field name' }
+  if (name === '') return { name, isList, problem: 'blank' }
+  if (/^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(name)) return { name, isList, problem: `${name} is not a field of a map` }
+  return { name, isList }
+}
+
+/** The parts of a path: `/` separates, `\/` does not, and one at the start says nothing. */
+function splitPath(path: string): string[] {
+  const parts = path.split('/')
+  if (parts.length > 1 && parts[0] === '') parts.shift()
+  const result: string[] = [parts[0]!]
+  for (const part of parts.slice(1)) {
+    const last = result.at(-1)!
+    if (last.endsWith('\\')) result[result.length - 1] = `${last.slice(0, -1)}/${part}`
+    else result.push(part)
+  }
+  return result
+}
+
+const ANNOTATIONS = ['metadata', 'annotations']
+
+/**
+ * `editField` on an object. Where kustomize keeps notes of its own about the object, among the annotations, those are
+ * there though nobody wrote one. Throws what `editField` throws.
+ */
+export function editResource(
+  resource: Resource,
+  spec: FieldSpec,
+  origin: Origin,
+  edit: (node: Node | undefined, origin: Origin) => Node,
+  budget?: BuildBudget,
+): void {
+  editPlaces(resource, [spec], origin, (node, _, at) => edit(node, at), budget)
+}
+
+/** The same for the places of several specs, one after the other. */
+export function editPlaces(
+  resource: Resource,
+  specs: readonly FieldSpec[],
+  origin: Origin,
+  edit: (node: Node | undefined, spec: FieldSpec, origin: Origin) => Node,
+  budget?: BuildBudget,
+): void {
+  const copies: Copies = new Set()
+  let root = resource.root
+  for (const spec of specs) {
+    const noted = withNotes(resource, root, spec, origin)
+    root = editField(noted, spec, origin, (node, at) => edit(node, spec, at), budget, copies)
+  }
+  resource.overwrite(root)
+}
+
+function withNotes(resource: Resource, root: MapNode, spec: FieldSpec, origin: Origin): MapNode {
+  const mayMeet = resource.hasNotes && spec.path.includes('annotations')
+  if (!mayMeet || !isAbsent(at(root, ANNOTATIONS))) return root
+  return withValueAt(root, ANNOTATIONS, { type: 'map', fields: new Map(), origin })
 }

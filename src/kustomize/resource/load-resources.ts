@@ -1,11 +1,19 @@
-import { BailiwickError } from '../../errors.ts'
-import { isAbsent, isEmpty } from '../../kube/edit-node.ts'
-import { listed } from '../../kube/listing.ts'
-import { at, type MapNode, type Node } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import {
+  at,
+  type Field,
+  isAbsent,
+  isEmpty,
+  type MapNode,
+  type Node,
+  textNode,
+  withField,
+  withoutField,
+  writtenText,
+} from '../../kube/node.ts'
+import { listed } from '../../kube/object.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
-import type { Origin, Step } from '../../origin.ts'
-import { isBuildAnnotation } from './build-annotation.ts'
-import { localConfig } from './local-config.ts'
 import { makeResource, type Resource } from './resource.ts'
 
 /**
@@ -89,9 +97,12 @@ function checkTextMap(document: MapNode, field: string): void {
   if (!map || isAbsent(map)) return
   if (map.type !== 'map') refuse(`metadata.${field} that is not a map`, map.origin, 'render-limits')
   for (const [key, { value, key: origin }] of map.fields) {
-    if (value.type !== 'scalar') refuse(`a value of metadata.${field}["${key}"] that is not a string`, value.origin)
+    if (value.type !== 'scalar') {
+      const what = `a value of metadata.${field}["${key}"] that is not a string`
+      refuse(what, value.origin, 'invalid-object', 'Kubernetes allows only text there')
+    }
     if (field === 'annotations' && isBuildAnnotation(key))
-      refuse(`the annotation ${key}, which controls kustomize`, origin)
+      refuse(`the annotation ${key}, which controls kustomize`, origin, 'invalid-object', 'Only kustomize may set it')
   }
 }
 
@@ -123,11 +134,57 @@ function canonicalText<T extends Node>(node: T): T {
   return { ...node, fields }
 }
 
-function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {
-  throw new BailiwickError(code, `${origin.file}: contains ${what}. kustomize cannot build it`, {
+function refuse(
+  what: string,
+  origin: Origin,
+  code: 'invalid-object' | 'render-limits' = 'invalid-object',
+  built?: string,
+): never {
+  throw new BailiwickError(code, `${origin.file}: contains ${what}. ${built ?? 'kustomize cannot build it'}`, {
     origin,
     // a shape that kustomize refuses, and not too much of anything
     ...(code === 'render-limits' ? { refused: true } : {}),
+    ...(built === undefined ? {} : { refused: false }),
     fix: 'Write one Kubernetes object with apiVersion, kind and metadata.name in each document.',
   })
+}
+
+/** The annotation that keeps an object out of what a build gives (any value but `false`); undefined without it. */
+export function localConfig(root: MapNode): Origin | undefined {
+  const value = at(root, ['metadata', 'annotations', 'config.kubernetes.io/local-config'])
+  return value !== undefined && !(value.type === 'scalar' && value.value === 'false') ? value.origin : undefined
+}
+
+/**
+ * Annotation values as text: kustomize keeps build notes among them and writes all of them back as strings, from what
+ * was written (`1.10` stays "1.10"), and names without quotes. An empty map goes. Throws `invalid-object`.
+ */
+export function annotationsAsText(root: MapNode): MapNode {
+  const metadata = root.fields.get('metadata')?.value
+  const annotations = metadata?.type === 'map' ? metadata.fields.get('annotations')?.value : undefined
+  if (metadata?.type !== 'map' || annotations === undefined) return root
+  if (annotations.type !== 'map' && !isAbsent(annotations)) {
+    const message = 'metadata.annotations: not a map'
+    throw new BailiwickError('invalid-object', message, { origin: annotations.origin, refused: false })
+  }
+  if (annotations.type !== 'map' || isEmpty(annotations)) {
+    return withField(root, 'metadata', withoutField(metadata, 'annotations'))
+  }
+  const fields = new Map<string, Field>()
+  for (const [key, { key: keyOrigin, value }] of annotations.fields) {
+    if (value.type !== 'scalar') {
+      const message = `metadata.annotations: ${key} is not a string`
+      throw new BailiwickError('invalid-object', message, { origin: value.origin, refused: false })
+    }
+    fields.set(key, { key: keyOrigin, value: textNode(writtenText(value), value.origin) })
+  }
+  return withField(root, 'metadata', withField(metadata, 'annotations', { ...annotations, fields }))
+}
+
+const BUILD_ANNOTATION =
+  /^(?:internal\.config\.kubernetes\.io\/|config\.(?:kubernetes|k8s)\.io\/(?:index|path|id)$)|^config\.kubernetes\.io\/origin$|^alpha\.config\.kubernetes\.io\/|^helm\.kustomize\./
+
+/** Whether kustomize keeps notes of its own under this annotation, so that one who sets it steers the build itself. */
+export function isBuildAnnotation(key: string): boolean {
+  return BUILD_ANNOTATION.test(key)
 }

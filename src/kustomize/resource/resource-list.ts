@@ -1,8 +1,21 @@
-import { BailiwickError } from '../../errors.ts'
-import { canonical, stringAt } from '../../kube/node.ts'
-import { STRICT, type Tolerance } from '../model/tolerance.ts'
-import { IdIndex } from './id-index.ts'
-import { describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import {
+  at,
+  canonical,
+  type Field,
+  isAbsent,
+  isEmpty,
+  type MapNode,
+  type Path,
+  stringAt,
+  withField,
+  withoutField,
+  withValueAt,
+  writtenText,
+} from '../../kube/node.ts'
+import { STRICT, type Tolerance } from '../entry.ts'
+import { currentId, describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
+import { valueNode } from './round-trip.ts'
 
 /** By which `flux create tenant` marks the namespaces of a tenant. */
 const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
@@ -181,4 +194,155 @@ function isClaimed(first: Resource, second: Resource): boolean {
   const { kind, group } = second.current
   const [one, other] = [first, second].map(({ root }) => stringAt(root, TENANT_LABEL))
   return kind === 'Namespace' && group === '' && one !== undefined && other !== undefined && one !== other
+}
+
+/** Objects by the text of an identity. Nearly always there is one for each, so only the others get a set of their own. */
+class IdIndex {
+  private readonly single = new Map<string, Resource>()
+  private readonly several = new Map<string, Set<Resource>>()
+
+  add(key: string, resource: Resource): void {
+    const there = this.single.get(key)
+    if (!there) this.single.set(key, resource)
+    else if (there !== resource) {
+      const all = this.several.get(key)
+      if (all) all.add(resource)
+      else this.several.set(key, new Set([there, resource]))
+    }
+  }
+
+  remove(key: string, resource: Resource): void {
+    const all = this.several.get(key)
+    if (!all) {
+      if (this.single.get(key) === resource) this.single.delete(key)
+      return
+    }
+    all.delete(resource)
+    const [first] = all
+    if (first) this.single.set(key, first)
+    if (all.size < 2) this.several.delete(key)
+  }
+
+  /** What there is first with this identity. */
+  first(key: string): Resource | undefined {
+    return this.single.get(key)
+  }
+
+  all(key: string): readonly Resource[] {
+    const several = this.several.get(key)
+    if (several) return [...several]
+    const single = this.single.get(key)
+    return single ? [single] : []
+  }
+
+  /** Two objects of one identity; undefined where there are none. */
+  collision(): readonly Resource[] | undefined {
+    const [first] = this.several.values()
+    return first && [...first]
+  }
+}
+
+/**
+ * Adds a generated object, or lets it replace or extend the one that has (or had) its identity; which of them its
+ * `behavior` says (api/resmap/reswrangler.go). Throws `kustomize-invalid` where the behavior does not fit what is there.
+ */
+export function absorb(resources: ResourceList, generated: Resource): void {
+  const id = currentId(generated)
+  const [old, second] = resources.findByAnyId(id)
+  const { behavior } = generated
+  const changes = behavior === 'merge' || behavior === 'replace'
+  if (second) fail(`${describe(id)}: matches more than one object`, generated)
+  if (!old) {
+    if (changes) fail(`${describe(id)}: does not exist, so behavior ${behavior} is not possible`, generated)
+    resources.append(generated)
+    return
+  }
+  if (!changes) fail(`${describe(id)}: exists already. Set behavior to merge or replace`, generated)
+  const root = withOldMetadata(generated.root, old.root)
+  // a patch may have made the old object one of another kind, which kustomize then does not find
+  if (old.current.kind !== id.kind) fail(`${describe(old.current)}: not a ${id.kind}`, generated)
+  old.root = behavior === 'merge' ? withOldData(root, old.root) : root
+  old.trail = [...old.trail, ...generated.trail]
+  old.needsHash &&= generated.needsHash
+}
+
+/** Name and namespace are those that the old object has now; labels and annotations are those of both. */
+function withOldMetadata(root: MapNode, old: MapNode): MapNode {
+  let result = withTextsOfBoth(root, old, ['metadata', 'labels'])
+  result = withTextsOfBoth(result, old, ['metadata', 'annotations'])
+  const name = at(old, ['metadata', 'name'])
+  if (name) result = withValueAt(result, ['metadata', 'name'], name)
+  const namespace = at(old, ['metadata', 'namespace'])
+  if (namespace && stringAt(old, ['metadata', 'namespace'])) {
+    return withValueAt(result, ['metadata', 'namespace'], namespace)
+  }
+  const metadata = at(result, ['metadata'])
+  return metadata?.type === 'map' ? withField(result, 'metadata', withoutField(metadata, 'namespace')) : result
+}
+
+function withOldData(root: MapNode, old: MapNode): MapNode {
+  return withTextsOfBoth(withTextsOfBoth(root, old, ['data']), old, ['binaryData'])
+}
+
+/** The maps of both objects as one from text to text; the own value wins, no value is not a map. */
+function withTextsOfBoth(root: MapNode, old: MapNode, path: readonly string[]): MapNode {
+  const fields = new Map([...textsAt(old, path), ...textsAt(root, path)])
+  const parentPath = path.slice(0, -1)
+  const key = path.at(-1)!
+  const origin = at(root, path)?.origin ?? at(old, path)?.origin ?? root.origin
+  if (fields.size > 0) return withValueAt(root, path, { type: 'map', fields, origin })
+  const parent = at(root, parentPath)
+  if (parent?.type !== 'map' || !parent.fields.has(key)) return root
+  const without = withoutField(parent, key)
+  return parentPath.length === 0 ? without : withValueAt(root, parentPath, without)
+}
+
+function textsAt(root: MapNode, path: Path): [string, Field][] {
+  const map = at(root, path)
+  if (map?.type !== 'map' || isEmpty(map)) return []
+  return [...map.fields].map(([key, { key: origin, value }]) => {
+    // of a null in data kustomize sees nothing, of one in labels what was written
+    const text = path.length === 1 && isAbsent(value) ? '' : writtenText(value)
+    const opaque = value.type === 'scalar' && value.opaque ? { opaque: value.opaque } : {}
+    return [key, { key: origin, value: { ...valueNode(text, value.origin), ...opaque } }]
+  })
+}
+
+function fail(message: string, generated: Resource): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin: resourceOrigin(generated) })
+}
+
+export const FIRST_KINDS: readonly string[] = (
+  'Namespace ResourceQuota StorageClass CustomResourceDefinition ServiceAccount PodSecurityPolicy Role ClusterRole ' +
+  'RoleBinding ClusterRoleBinding ConfigMap Secret Endpoints Service LimitRange PriorityClass PersistentVolume ' +
+  'PersistentVolumeClaim Deployment StatefulSet CronJob PodDisruptionBudget'
+).split(' ')
+export const LAST_KINDS: readonly string[] = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
+
+const PLACES: ReadonlyMap<string, number> = new Map([
+  ...FIRST_KINDS.map((kind, index) => [kind, index - FIRST_KINDS.length] as const),
+  ...LAST_KINDS.map((kind, index) => [kind, index + 1] as const),
+])
+
+interface Kind {
+  readonly group?: string
+  readonly version?: string
+  readonly kind?: string
+}
+
+/** The order in which kustomize sorts kinds: what others refer to first (kyaml/resid/gvk.go, 5.8.1). */
+export function compareKinds(a: Kind, b: Kind): number {
+  const difference = (PLACES.get(a.kind ?? '') ?? 0) - (PLACES.get(b.kind ?? '') ?? 0)
+  if (difference !== 0) return difference
+  return compareBytes(sortText(a), sortText(b))
+}
+
+/** Go compares the bytes of UTF-8; JavaScript's own order differs for rare letters only. */
+function compareBytes(a: string, b: string): number {
+  if (a === b) return 0
+  return /^[\0-\ud7ff]*$/.test(a + b) ? (a < b ? -1 : 1) : Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+function sortText({ group, version, kind }: Kind): string {
+  return `${group || '~G'}_${version || '~V'}_${kind || '~K'}`
 }

@@ -1,10 +1,16 @@
-import { BailiwickError } from '../../errors.ts'
-import { writtenText } from '../../kube/edit-node.ts'
-import { at, type Listing, type MapNode, type Node, type Path } from '../../kube/node.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin, Step } from '../../base/origin.ts'
+import {
+  at,
+  type Field,
+  type Listing,
+  type MapNode,
+  type Node,
+  type Path,
+  type ScalarNode,
+  writtenText,
+} from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
-import type { Origin, Step } from '../../origin.ts'
-import { isClusterScoped } from './cluster-scoped.ts'
-import { settleShared } from './shared-values.ts'
 
 /** What kustomize identifies an object by. `namespace` is the one in effect: 'default' for none. */
 export interface ResourceId {
@@ -230,4 +236,119 @@ export function toKubeObject(resource: Resource, root: MapNode = resource.root):
     trail,
     ...(listing ? { listing } : {}),
   }
+}
+
+/**
+ * `after` with every write to a shared value also at the other places of that value. A label that kustomize adds to
+ * several places of an object is one and the same value there (kyaml's FieldSetter appends the node that it was given),
+ * so whoever sets one of them later sets all. Throws `kustomize-unsupported` where such a value becomes a map or a list.
+ */
+function settleShared(before: MapNode, after: MapNode): MapNode {
+  const written = new Map<object, ScalarNode>()
+  const marked = mark(before, after, written)
+  return (written.size === 0 ? marked : mapScalars(marked, node => share(node, written))) as MapNode
+}
+
+/** The same object with no value shared: what has been written to JSON and read back. */
+export function withoutShared<T extends Node>(node: T): T {
+  return mapScalars(node, ({ shared: _, ...rest }) => rest) as T
+}
+
+function mark(before: Node | undefined, after: Node, written: Map<object, ScalarNode>): Node {
+  if (before === after || before === undefined) return after
+  if (before.type === 'scalar') return before.shared ? markScalar(before, before.shared, after, written) : after
+  if (before.type === 'map' && after.type === 'map') {
+    return mapFields(after, (key, value) => mark(before.fields.get(key)?.value, value, written))
+  }
+  if (before.type !== 'list' || after.type !== 'list') return after
+  return mapItems(after, (item, index) => mark(before.items[index], item, written))
+}
+
+function markScalar(before: ScalarNode, shared: object, after: Node, written: Map<object, ScalarNode>): Node {
+  if (after.type !== 'scalar') {
+    const message =
+      'a label or annotation that kustomize shares between several fields is changed in one of them, which is not supported'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: after.origin })
+  }
+  const marked = { ...after, shared }
+  if (after.value !== before.value || after.text !== before.text) written.set(shared, marked)
+  return marked
+}
+
+function share(node: ScalarNode, written: ReadonlyMap<object, ScalarNode>): ScalarNode {
+  return (node.shared && written.get(node.shared)) ?? node
+}
+
+function mapScalars(node: Node, edit: (node: ScalarNode) => ScalarNode): Node {
+  if (node.type === 'scalar') return node.shared ? edit(node) : node
+  if (node.type === 'list') return mapItems(node, item => mapScalars(item, edit))
+  return mapFields(node, (_, value) => mapScalars(value, edit))
+}
+
+function mapItems(list: Node & { type: 'list' }, edit: (item: Node, index: number) => Node): Node {
+  const items = list.items.map(edit)
+  return items.some((item, index) => item !== list.items[index]) ? { ...list, items } : list
+}
+
+function mapFields(map: MapNode, edit: (key: string, value: Node) => Node): MapNode {
+  let fields: Map<string, Field> | undefined
+  for (const [key, field] of map.fields) {
+    const value = edit(key, field.value)
+    if (value === field.value) continue
+    fields ??= new Map(map.fields)
+    fields.set(key, { ...field, value })
+  }
+  return fields ? { ...map, fields } : map
+}
+
+/**
+ * The kinds that kustomize knows to be cluster-scoped, by apiVersion (its table `precomputedIsNamespaceScoped`, 5.8.1).
+ * Every other kind counts as namespaced there, custom resources included.
+ */
+const CLUSTER_SCOPED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['admissionregistration.k8s.io/v1', ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']],
+  ['admissionregistration.k8s.io/v1beta1', ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']],
+  ['apiextensions.k8s.io/v1', ['CustomResourceDefinition']],
+  ['apiextensions.k8s.io/v1beta1', ['CustomResourceDefinition']],
+  ['apiregistration.k8s.io/v1', ['APIService']],
+  ['apiregistration.k8s.io/v1beta1', ['APIService']],
+  ['certificates.k8s.io/v1', ['CertificateSigningRequest']],
+  ['certificates.k8s.io/v1beta1', ['CertificateSigningRequest']],
+  ['flowcontrol.apiserver.k8s.io/v1beta1', ['FlowSchema', 'PriorityLevelConfiguration']],
+  ['networking.k8s.io/v1', ['IngressClass']],
+  ['networking.k8s.io/v1beta1', ['IngressClass']],
+  ['node.k8s.io/v1', ['RuntimeClass']],
+  ['node.k8s.io/v1beta1', ['RuntimeClass']],
+  ['policy/v1beta1', ['PodSecurityPolicy']],
+  ['rbac.authorization.k8s.io/v1', ['ClusterRole', 'ClusterRoleBinding']],
+  ['rbac.authorization.k8s.io/v1beta1', ['ClusterRole', 'ClusterRoleBinding']],
+  ['scheduling.k8s.io/v1', ['PriorityClass']],
+  ['scheduling.k8s.io/v1beta1', ['PriorityClass']],
+  ['storage.k8s.io/v1', ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment']],
+  ['storage.k8s.io/v1beta1', ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment']],
+  ['v1', ['ComponentStatus', 'Namespace', 'Node', 'NodeProxyOptions', 'PersistentVolume']],
+])
+
+/** Whether kustomize is certain that objects of this kind have no namespace. */
+function isClusterScoped(apiVersion: string, kind: string): boolean {
+  return CLUSTER_SCOPED.get(apiVersion)?.includes(kind) ?? false
+}
+
+/** Whether a value, or one in it, is unknown: during a build, one of a Secret that Flux makes of an encrypted file. */
+export function isUnknown(node: Node | undefined): boolean {
+  if (!node) return false
+  if (node.type === 'scalar') return node.opaque !== undefined
+  if (node.type === 'list') return node.items.some(isUnknown)
+  for (const { value } of node.fields.values()) if (isUnknown(value)) return true
+  return false
+}
+
+/** Throws `kustomize-unsupported` where a build would copy, cut or compare a value that is unknown. */
+export function refuseUnknown(node: Node | undefined, origin: Origin): void {
+  if (!isUnknown(node)) return
+  const message = 'this field depends on an encrypted value, which only the cluster can decrypt'
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin,
+    fix: 'Do not patch or copy the data of that Secret.',
+  })
 }

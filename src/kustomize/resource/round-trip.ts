@@ -1,10 +1,9 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import { isBlank } from '../../kube/yaml/characters.ts'
-import { isSpecialText } from '../../kube/yaml/make-scalar.ts'
-import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import { TextParts } from '../../kube/yaml/text-parts.ts'
-import type { Origin } from '../../origin.ts'
+import { isBlank } from '../../kube/yaml/cursor.ts'
+import { isSpecialText, resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import { TextParts } from '../../kube/yaml/scan-scalars.ts'
 
 /*
  * Where kustomize 5.8.1 and kustomize-controller write an object as text and read it back, or go between nodes and plain
@@ -244,4 +243,32 @@ function spreadIndented(text: string): string {
   }
   parts.push(text.slice(taken))
   return parts.finish()
+}
+
+/**
+ * A text that kustomize puts into an object: in a block where it has lines, in quotes where YAML 1.1 would not read it
+ * as text (kyaml's FieldSetter). Throws `kustomize-unsupported` for what `checkCharacters` refuses.
+ */
+export function valueNode(value: string, origin: Origin): ScalarNode {
+  checkCharacters(value, origin)
+  if (!value.includes('\n')) {
+    return { type: 'scalar', value, origin, ...(isTextForOldYaml(value) ? {} : { quoted: true }) }
+  }
+  return { type: 'scalar', value, origin, style: 'literal' }
+}
+
+/** Plain words and numbers that YAML 1.1 takes for something else than text. */
+const NO_TEXT =
+  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+.]?\d[\d_.,:eE+-]*|[-+]?0[xXoObB][\da-fA-F_]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
+const DATE = /^\d{4}-\d/
+/** What starts a map, a list or a comment. */
+const STRUCTURE = /^(?:[[{#]|- )|: |:$| #/
+
+/**
+ * Whether YAML 1.1 reads this text, written plain, as text. kyaml puts quotes around what is not where it sets a field,
+ * and what stands in quotes stays a text under a later patch (FieldSetter in kyaml/yaml/fns.go).
+ */
+export function isTextForOldYaml(text: string): boolean {
+  if (text.includes('\n') || DATE.test(text)) return true
+  return !NO_TEXT.test(text) && !STRUCTURE.test(text)
 }

@@ -1,7 +1,7 @@
-import type { Changes } from '../../diff/changes.ts'
-import type { Origin } from '../../origin.ts'
+import type { Origin } from '../../base/origin.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
-import type { Elsewhere } from './elsewhere.ts'
+import type { Changes } from '../../verdict/diff/changes.ts'
+import { count } from '../text/findings.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */
 export interface EvaluatedAs {
@@ -40,4 +40,23 @@ export interface FormatContext {
   readonly branchOf?: (origin: Origin, node: string) => string | undefined
   /** Absolute path of the local repository, if the terminal supports links. */
   readonly folder?: string
+}
+
+/** Findings of other repositories, counted only: new violations and errors, which decide, and all others. */
+export interface Elsewhere {
+  readonly violations: number
+  readonly errors: number
+  readonly others: number
+}
+
+export const NOTHING_ELSEWHERE: Elsewhere = { violations: 0, errors: 0, others: 0 }
+
+/** What is counted only, as one line; undefined where that is nothing. */
+export function elsewhereText({ violations, errors, others }: Elsewhere): string | undefined {
+  const parts = [
+    ...(violations > 0 ? [count(violations, 'violation')] : []),
+    ...(errors > 0 ? [count(errors, 'evaluation error')] : []),
+    ...(others > 0 ? [`${count(others, 'finding')} without effect on the result`] : []),
+  ]
+  return parts.length === 0 ? undefined : `other repositories of the fleet: ${parts.join(', ')} (-o json lists all)`
 }

@@ -1,6 +1,5 @@
-import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { whyIncomplete } from '../../fleet/model/why-incomplete.ts'
-import { visible } from '../../message/visible.ts'
+import { visible } from '../../base/visible.ts'
+import { type FleetNode, whyIncomplete } from '../../fleet/model/fleet.ts'
 import { shortUrl } from '../text/place.ts'
 
 export type GraphFormat = 'mermaid' | 'dot'

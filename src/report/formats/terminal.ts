@@ -1,26 +1,27 @@
-import { groupApprovals } from '../../evaluate/changed/group-approvals.ts'
-import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import { terminalOf } from '../../base/markup.ts'
+import { fixOf, type Message, typedMessage } from '../../base/message.ts'
+import { andMore } from '../../base/name-list.ts'
+import type { Origin } from '../../base/origin.ts'
+import { redactLines, visible } from '../../base/visible.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
-import { andMore } from '../../message/and-more.ts'
-import type { Message } from '../../message/message.ts'
-import { fixOf, typedMessage } from '../../message/said.ts'
-import { terminalOf } from '../../message/terminal-of.ts'
-import { visible } from '../../message/visible.ts'
-import type { Origin } from '../../origin.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
-import { assumedClusters } from '../assumed-clusters.ts'
-import { blastRadius } from '../policies/blast-radius.ts'
-import { impactLines } from '../policies/impact-lines.ts'
-import { impactHeading } from '../policies/impact-section.ts'
-import { changedFilesLines } from '../text/changed-files-lines.ts'
-import { fitLines } from '../text/fit-lines.ts'
-import { fixMessage } from '../text/fix-text.ts'
-import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
-import { headlineOf, isNew, stateText } from '../text/headline.ts'
-import { placeOf } from '../text/place.ts'
-import { elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
-import { excerptLines } from './excerpt-lines.ts'
-import type { FormatContext } from './format-context.ts'
+import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/summary.ts'
+import { assumedClusters } from '../outcome.ts'
+import { blastRadius, impactHeading, impactLines } from '../policy-impact.ts'
+import {
+  type FailureGroup,
+  firstOf,
+  fixMessage,
+  groupFailures,
+  headlineOf,
+  isNew,
+  noteOf,
+  stateText,
+} from '../text/findings.ts'
+import { fitLines } from '../text/fit-budget.ts'
+import { markedValue, placeOf } from '../text/place.ts'
+import { changedFilesLines } from '../verdict-sections.ts'
+import { elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-context.ts'
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
@@ -193,4 +194,25 @@ function linkedPlace(origin: Origin, here: string, { folder }: Pick<FormatContex
   if (folder === undefined || !isHere || place === '') return place
   const path = `${folder}/${origin.file}`.toWellFormed().split('/').map(encodeURIComponent).join('/')
   return `\u001b]8;;file://${path}${origin.line > 0 ? `#L${origin.line}` : ''}\u001b\\${place}\u001b]8;;\u001b\\`
+}
+
+const WIDEST = 160
+
+/**
+ * The source line of the offending value, with carets below the value. Shows nothing from a Secret and no line with a credential,
+ * because the output may go to the log of a CI job.
+ */
+function excerptLines({ origin, object }: Finding, excerpt: FormatContext['excerpt']): string[] {
+  const text = excerpt?.(origin)?.replace(/\r$/, '')
+  if (text === undefined || text.length > WIDEST || object.kind === 'Secret' || redactLines([text])[0] !== text)
+    return []
+  const marked = markedValue(text, origin.column)
+  if (!marked) return []
+  const before = visible(text.slice(0, marked.start))
+  const value = text.slice(marked.start, marked.end)
+  const gutter = String(origin.line)
+  return [
+    `  ${gutter} | ${visible(text, WIDEST * 2)}`,
+    `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}${'^'.repeat(Math.max(1, visible(value).length))}`,
+  ]
 }

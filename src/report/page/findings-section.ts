@@ -1,15 +1,12 @@
-import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import { fixOf, typedMessage, type Worded } from '../../base/message.ts'
+import type { Step } from '../../base/origin.ts'
 import { display } from '../../kube/object.ts'
-import { typedMessage } from '../../message/said.ts'
-import type { Finding, Severity } from '../../rules/model/finding.ts'
-import { fixOfGroup } from '../text/edit-blocks.ts'
-import { fixMessage } from '../text/fix-text.ts'
-import { count } from '../text/headline.ts'
-import { type Content, type Html, html } from './html.ts'
-import { placeLink } from './links.ts'
-import { prose } from './prose.ts'
-import { editBlock, type PageSources, sourceBlock } from './source-block.ts'
-import { traceList } from './trace-list.ts'
+import type { Finding, NodeFailure, Severity } from '../../rules/model/finding.ts'
+import type { Fix } from '../../verdict/fixes.ts'
+import { type FindingGroup, groupFindings } from '../../verdict/summary.ts'
+import { count, type FailureGroup, firstOf, fixMessage, fixOfGroup, groupFailures, noteOf } from '../text/findings.ts'
+import { type Excerpt, excerptAt, type PageError } from './check-page.ts'
+import { type Content, type Html, html, type Links, placeLink, prose } from './html.ts'
 
 /** How many findings a page shows in one list. */
 const MAX_SHOWN = 300
@@ -95,4 +92,120 @@ function followerBlock(group: FindingGroup): Html {
   const { finding, objects } = group
   return html`<p>Follows from this: <code>${finding.rule}</code> for ${count(objects.length, 'object')}</p>
 ${objectFold(group)}`
+}
+
+/** Nodes that could not be evaluated. */
+export function failureSection(failures: readonly NodeFailure[], links: PageSources): Content {
+  const groups = groupFailures(failures)
+  const left = groups.length - MAX_SHOWN
+  return [
+    groups.slice(0, MAX_SHOWN).map(group => card(group, links)),
+    left > 0 && html`<p class="dim">and ${left} more</p>`,
+  ]
+}
+
+function card({ failure, nodes, tenants }: FailureGroup, links: PageSources): Html {
+  const { code, origin } = failure
+  const { shown, left } = firstOf(nodes, 10)
+  const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
+  const title = nodes.length === 0 ? 'The fleet' : `${noun} ${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  const note = noteOf(failure)
+  return html`<article class="finding">
+<header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
+${note !== '' && html`<p><strong>${note}</strong></p>`}
+${body(failure, origin, links)}
+</article>
+`
+}
+
+/** Why nothing was evaluated at all. */
+export function errorSection(error: PageError, links: PageSources): Html {
+  const { code, origin } = error
+  return html`<article class="finding">
+<header><h3 class="rule">Could not be evaluated <span class="tag warn">${code}</span></h3></header>
+${body(error, origin, links)}
+</article>`
+}
+
+function body(text: Worded, origin: PageError['origin'], links: PageSources): Html {
+  return html`<p>${prose(typedMessage(text))}</p>
+${
+  origin &&
+  origin.file !== '' &&
+  html`<p>${placeLink(links, origin)}</p>
+${sourceBlock(links, origin)}`
+}
+${text.fix && html`<p><strong>Fix:</strong> ${prose(fixOf(text))}</p>`}`
+}
+
+/** What a page knows of the files that it names, besides where they are. */
+export interface PageSources extends Links {
+  readonly excerpts?: readonly Excerpt[]
+  readonly fixes?: readonly Fix[]
+}
+
+/** The source lines of a value, with their numbers and the value marked; undefined if the page has none. */
+function sourceBlock({ excerpts = [], here }: PageSources, origin: Finding['origin']): Content {
+  const excerpt = origin.repository === here || origin.repository === '' ? excerptAt(excerpts, origin) : undefined
+  if (!excerpt) return undefined
+  const { file, first, line, lines } = excerpt
+  return html`<pre class="diff source" tabindex="0" aria-label="${file}, lines ${first} to ${first + lines.length - 1}">${lines.map((text, at) => lineOf(text, first + at, first + at === line ? excerpt : undefined))}</pre>`
+}
+
+function lineOf(text: string | null, number: number, marked: Excerpt | undefined): Html {
+  const label = html`<span class="number">${number}</span>`
+  if (text === null) return html`<span class="line dim">${label}(not shown)</span>`
+  if (!marked) return html`<span class="line">${label}${text}</span>`
+  const { start, end } = marked.mark
+  return html`<span class="line at">${label}${text.slice(0, start)}<mark>${text.slice(start, end)}</mark>${text.slice(end)}</span>`
+}
+
+/** The certain edit of a finding as a diff that can be copied whole; undefined if there is none. */
+function editBlock(patch: readonly string[] | undefined): Content {
+  if (!patch) return undefined
+  const [from = '', to = '', ...rest] = patch.map(line => line.trimEnd() || ' ')
+  const tone = (line: string) => (line.startsWith('+') ? 'add' : line.startsWith('-') ? 'del' : 'dim')
+  return html`<p class="small dim">The edit, for <code>git apply</code>:</p>
+<pre class="diff copy" tabindex="0" aria-label="Edit of ${from.slice('--- a/'.length)}"><span class="dim">${from}
+</span><span class="dim">${to}
+</span>${rest.map(
+    line => html`<span class="${tone(line)}">${line}
+</span>`,
+  )}</pre>`
+}
+
+const STEPS: Record<Step['step'], string> = {
+  resource: 'listed by',
+  component: 'component of',
+  patch: 'patched in by',
+  generator: 'generated by',
+  transformer: 'transformed by',
+  reference: 'referred to by',
+  replacement: 'replaced by',
+  'flux-target-namespace': 'target namespace',
+  'flux-patch': 'Flux patch',
+  'flux-component': 'Flux component',
+  substitution: 'substituted by',
+  'local-config': 'local config',
+  kustomization: 'declared in',
+}
+
+/** The way of a value from the line that wrote it to the object on the cluster, one step per line. */
+function traceList(finding: Finding, links: Links): Html {
+  const { origin, via, field, identity, node, object } = finding
+  const steps = via.map(({ step, file, line }) => {
+    // steps of kustomize lie in the repository that the origin lies in; those of Flux may lie in the fleet's
+    const isOfFlux = step === 'kustomization' || step.startsWith('flux-')
+    const place = isOfFlux
+      ? html`<code>${file}:${line}</code>`
+      : placeLink(links, { repository: origin.repository, file, line })
+    return html`<li><span class="label">${STEPS[step]}</span>${place}</li>`
+  })
+  return html`<ol class="trace">
+<li><span class="label">written at</span>${placeLink(links, origin)}</li>
+${steps}
+${node !== '' && html`<li><span class="label">Kustomization</span><code>${node}</code></li>`}
+${identity !== '' && html`<li><span class="label">applied as</span><code>${identity}</code></li>`}
+<li><span class="label">becomes</span><code>${display(object)}</code>, field <code>${field === '' ? '/' : field}</code></li>
+</ol>`
 }

@@ -1,3 +1,8 @@
+import { fileAddress, isAddress } from '../text/place.ts'
+import type { FleetPage } from './fleet-page.ts'
+import { type FleetQuery, matches, paged } from './fleet-query.ts'
+import { type Content, type Html, html, repositoryHost, when } from './html.ts'
+
 /** An entry of a fleet's trail, and the line of the file that holds it. Plain JSON of bounded size. */
 export interface HistoryRow {
   readonly seq: number
@@ -46,3 +51,75 @@ export function withEntries(history: FleetHistory, written: readonly HistoryRow[
 function short(row: HistoryRow): HistoryRow {
   return { ...row, who: row.who.slice(0, MAX_TEXT), result: row.result.slice(0, MAX_TEXT) }
 }
+
+/** The newest entries of a fleet's trail: verdicts, approvals, overrides and what was applied. */
+export function historySection(page: FleetPage, history: FleetHistory | undefined, query: FleetQuery): Content {
+  const rows = historyOf(page, history)
+  if (page.trail === 'off')
+    return html`<p>The trail is off: decisions are not recorded. The setting <code>TRAIL=on</code> of the workers records them on the branch <code>bailiwick/trail</code> of this repository.</p>`
+  const stopped =
+    history?.stopped !== undefined &&
+    rows !== undefined &&
+    html`<p><span class="tag bad">✗ stopped</span> ${history.stopped}. Nothing is added to the trail until its branch is restored.</p>`
+  if (!rows || rows.length === 0)
+    return [
+      stopped,
+      html`<p>No entry is stored. Entries of the last seven days are shown here; the branch <code>bailiwick/trail</code> has all of them.</p>`,
+    ]
+  const wanted = rows.filter(row =>
+    matches(query, { texts: textsOf(row), ...(row.cluster ? { clusters: [row.cluster] } : {}) }),
+  )
+  if (wanted.length === 0) return [stopped, html`<p>No entry matches the filters.</p>`]
+  const { shown, pager } = paged(wanted, query, 'history')
+  const { seq: newest = 0, at = '' } = rows[0] ?? {}
+  return [
+    stopped,
+    html`<p class="dim">The newest ${rows.length.toLocaleString('en-US')} of ${newest.toLocaleString('en-US')} entries, as of ${when(at)}. <code>bailiwick trail verify</code> checks all of them.</p>
+<div class="scroll" role="region" aria-label="Entries of the trail" tabindex="0"><table>
+<thead><tr><th scope="col" class="num">Entry</th><th scope="col">When</th><th scope="col">Decision</th><th scope="col">Who</th><th scope="col">About</th></tr></thead>
+<tbody>
+${shown.map(row => historyRow(row, page))}</tbody>
+</table></div>`,
+    pager,
+  ]
+}
+
+/** The entries that belong on a page; undefined where none are stored for its repository. */
+export function historyOf(
+  { repositoryId }: FleetPage,
+  history: FleetHistory | undefined,
+): readonly HistoryRow[] | undefined {
+  const isOther = repositoryId !== undefined && history?.repositoryId !== repositoryId
+  return isOther ? undefined : history?.rows
+}
+
+const textsOf = ({ kind, who, repository, commit = '', pull, cluster = '', result }: HistoryRow): string[] => [
+  ...[kind, who, cluster, result, commit, `${repository}${pull === undefined ? '' : `#${pull}`}`],
+]
+
+const RESULTS: Readonly<Record<string, { readonly tone: string; readonly text: string }>> = {
+  success: { tone: 'good', text: '✓ passed' },
+  failure: { tone: 'bad', text: '✗ blocked' },
+  applied: { tone: 'good', text: '✓ applied' },
+}
+
+function historyRow(row: HistoryRow, { repository: here }: FleetPage): Html {
+  const { seq, at, kind, who, repository, commit, pull, cluster, result, file, line, added } = row
+  const host = repositoryHost(here)
+  const entry = fileAddress(here, added, file, line)
+  const look = Object.hasOwn(RESULTS, result) ? RESULTS[result] : undefined
+  const mark = look ? html`<span class="tag ${look.tone}">${look.text}</span>` : result !== 'done' && result
+  const about = [
+    linked(
+      `${host}/${repository}${pull === undefined ? '' : `/pull/${pull}`}`,
+      `${repository}${pull === undefined ? '' : `#${pull}`}`,
+    ),
+    commit !== undefined && [' ', linked(`${host}/${repository}/commit/${commit}`, commit.slice(0, 7))],
+    cluster !== undefined && html` <span class="tag">${cluster}</span>`,
+  ]
+  return html`<tr><td class="num">${entry === undefined ? String(seq) : html`<a href="${entry}">${seq}</a>`}</td><td class="cell">${when(at)}</td><th scope="row" class="wide">${kind} ${mark}</th><td>${who}</td><td class="wide">${about}</td></tr>
+`
+}
+
+const linked = (address: string, text: string): Html =>
+  isAddress(address) ? html`<a class="place" href="${address}">${text}</a>` : html`<code>${text}</code>`

@@ -1,10 +1,14 @@
-import type { AccessOverview } from '../../access/access-overview.ts'
-import type { ClusterAudit } from '../../audit/audit-item.ts'
+import type { SourceLine } from '../../base/origin.ts'
 import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
-import type { Visibility } from '../../fleet/model/visibility.ts'
-import type { CoveredPolicy } from '../../rules/policies/support/policy-coverage.ts'
-import type { ListedFinding } from './fleet-findings.ts'
-import type { FleetGraphNode } from './fleet-graph.ts'
+import type { Visibility } from '../../fleet/model/source-access.ts'
+import { display } from '../../kube/object.ts'
+import type { EvaluatedNode, Finding, GrantedWaiver, Verdict } from '../../rules/model/finding.ts'
+import type { CoveredPolicy } from '../../rules/policies/policy-coverage.ts'
+import type { AccessOverview } from '../../verdict/audit/access-overview.ts'
+import type { ClusterAudit } from '../../verdict/audit/audit-item.ts'
+import { countFindings, groupFindings } from '../../verdict/summary.ts'
+import { groupFailures } from '../text/findings.ts'
+import { type GraphNode, graphOf } from './check-page.ts'
 
 /** A source that was read. */
 export interface SeenSource {
@@ -62,4 +66,138 @@ export interface FleetPage {
   readonly trail?: 'on' | 'off'
   readonly commits: Readonly<Record<string, string>>
   readonly left: Readonly<Record<string, number>>
+}
+
+/** A finding of one tenant on the branch that the clusters follow: one for each cause. Plain JSON of bounded size. */
+export interface ListedFinding {
+  readonly kind: 'violation' | 'warning' | 'error'
+  /** `open`: neither accepted by the baseline nor waived. */
+  readonly state: 'open' | 'accepted' | 'waived'
+  /** Id of a rule, or the code of an error. */
+  readonly rule: string
+  readonly severity: Finding['severity']
+  /** '' for the platform. */
+  readonly tenant: string
+  readonly clusters: readonly string[]
+  /** Clusters beyond the listed ones; absent: none. */
+  readonly moreClusters?: number
+  /** The first object, or the first Kustomization of an error; '' for what is about none. */
+  readonly object: string
+  /** How many objects the cause reaches. */
+  readonly objects: number
+  readonly message: string
+  readonly origin: SourceLine
+  readonly waiver?: GrantedWaiver
+}
+
+/** Longer messages are cut: the check of the commit has them whole. */
+const MAX_TEXT = 500
+/** Clusters that are stored with a finding, and can be filtered by. */
+const MAX_CLUSTERS = 200
+
+/**
+ * Findings of a branch by tenant: those with the most open violations first, the platform like a tenant; of each the open
+ * ones first, then by severity. The findings of one tenant in each step.
+ */
+export function* fleetFindings({ violations, warnings, errors }: Verdict): Generator<void, ListedFinding[]> {
+  const present = [...violations, ...warnings].filter(({ state }) => state !== 'fixed')
+  const found: ListedFinding[] = []
+  for (const own of Map.groupBy(present, ({ tenant }) => tenant).values()) {
+    yield
+    found.push(...groupFindings(own).map(listed))
+  }
+  const failed = [...Map.groupBy(errors, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
+    groupFailures(own).map(({ failure, nodes, clusters }) => ({
+      kind: 'error' as const,
+      state: failure.state === 'new' ? ('open' as const) : ('accepted' as const),
+      ...{ rule: failure.code, severity: 'high' as const, tenant, ...listedClusters(clusters) },
+      ...{ object: nodes[0] ?? '', objects: nodes.length, message: short(failure.message) },
+      origin: placeOf(failure.origin),
+    })),
+  )
+  const byTenant = [...Map.groupBy([...failed, ...found], ({ tenant }) => tenant).values()]
+  byTenant.sort((a, b) => weightOf(b) - weightOf(a) || (a[0]!.tenant < b[0]!.tenant ? -1 : 1))
+  return byTenant.flatMap(own => [...own].sort((a, b) => orderOf(a) - orderOf(b)))
+}
+
+function listed({ finding, objects, clusters, followers }: ReturnType<typeof groupFindings>[number]): ListedFinding {
+  const { rule, level, state, severity, tenant, message, origin, waiver } = finding
+  const followed = followers.reduce((sum, one) => sum + one.objects.length, 0)
+  return {
+    kind: level,
+    state: state === 'new' ? 'open' : state === 'waived' ? 'waived' : 'accepted',
+    ...{ rule, severity, tenant, ...listedClusters(clusters), object: display(finding.object) },
+    ...{ objects: objects.length + followed, message: short(message), origin: placeOf(origin) },
+    ...(waiver ? { waiver: { ...waiver, reason: short(waiver.reason) } } : {}),
+  }
+}
+
+const short = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
+
+function listedClusters(names: readonly string[]): Pick<ListedFinding, 'clusters' | 'moreClusters'> {
+  const moreClusters = names.length - MAX_CLUSTERS
+  return { clusters: names.slice(0, MAX_CLUSTERS), ...(moreClusters > 0 ? { moreClusters } : {}) }
+}
+
+const placeOf = ({ repository, file, line, column }: Finding['origin']) => ({ repository, file, line, column })
+
+/** What is open comes before any number of what is accepted or waived, and a warning weighs nothing. */
+const weightOf = (own: readonly ListedFinding[]) =>
+  own.reduce((sum, { kind, state }) => sum + (kind === 'warning' ? 0 : state === 'open' ? 100_000 : 1), 0)
+
+const KINDS = ['error', 'violation', 'warning'] as const
+const ORDER = ['open', 'accepted', 'waived'] as const
+
+/** Within one kind and state the order of the groups stays: by severity. */
+const orderOf = (one: ListedFinding) => {
+  const isWarning = one.kind === 'warning' ? 10 : 0
+  return isWarning + ORDER.indexOf(one.state) * 3 + KINDS.indexOf(one.kind)
+}
+
+/** A Kustomization as the platform sees it: what it leads to, and what is wrong with it. The rest is absent on pages of older versions. */
+export interface FleetGraphNode extends GraphNode {
+  /** Namespaces of its objects, sorted; '' for objects without a namespace. */
+  readonly namespaces?: readonly string[]
+  /** How many more namespaces there are. */
+  readonly moreNamespaces?: number
+  /** Where its Kustomization is written. */
+  readonly declared?: SourceLine
+  /** Its open violations, by cause. */
+  readonly open?: number
+  /** Its open evaluation errors, by cause. */
+  readonly failed?: number
+}
+
+/** Namespaces that are kept of one Kustomization. */
+const MAX_NAMESPACES = 20
+
+/** The Kustomizations of a fleet, parents first, with the namespaces of their objects: one in each step. */
+export function* fleetGraphOf(nodes: readonly EvaluatedNode[], verdict: Verdict): Generator<void, FleetGraphNode[]> {
+  const byKey = new Map(nodes.map(node => [node.key, node]))
+  const isOpen = ({ state }: { readonly state: string }) => state === 'new'
+  const open = Map.groupBy(verdict.violations.filter(isOpen), ({ node }) => node)
+  const failed = Map.groupBy(verdict.errors.filter(isOpen), ({ node }) => node)
+  const graph: FleetGraphNode[] = []
+  for (const node of graphOf(nodes, undefined)) {
+    yield
+    const { objects = [], declared } = byKey.get(node.key) ?? {}
+    const namespaces = namespacesOf(objects)
+    graph.push({
+      ...node,
+      namespaces: namespaces.slice(0, MAX_NAMESPACES),
+      moreNamespaces: Math.max(0, namespaces.length - MAX_NAMESPACES),
+      ...(declared ? { declared } : {}),
+      open: countFindings(open.get(node.key) ?? []),
+      failed: groupFailures(failed.get(node.key) ?? []).length,
+    })
+  }
+  return graph
+}
+
+function namespacesOf(objects: readonly string[]): string[] {
+  const found = objects.map(text => {
+    const { metadata }: { metadata?: { namespace?: unknown } | null } = JSON.parse(text)
+    return typeof metadata?.namespace === 'string' ? metadata.namespace : ''
+  })
+  return [...new Set(found)].sort()
 }

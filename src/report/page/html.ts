@@ -1,4 +1,7 @@
-import { htmlText } from '../../message/html-text.ts'
+import { htmlOf, htmlText } from '../../base/markup.ts'
+import { type Message, untyped } from '../../base/message.ts'
+import type { SourceLine } from '../../base/origin.ts'
+import { fileAddress, isAddress, placeOf, shortUrl } from '../text/place.ts'
 
 /** Markup that may stand in a page as it is. Only `html` makes it of values, so nothing unescaped gets in. */
 export class Html {
@@ -30,4 +33,53 @@ function shown(value: Content): string {
   if (value instanceof Html) return value.toString()
   if (typeof value === 'object') return value.map(shown).join('')
   return htmlText(String(value))
+}
+
+/** A message, or a sentence whose values have no types. */
+export function prose(text: string | Message): Html {
+  return new Html([htmlOf(typeof text === 'string' ? untyped(text) : text)])
+}
+
+/** Turns places into links: where a repository was read, and at which commit. */
+export interface Links {
+  /** Address of the repository that the page is about. */
+  readonly here: string
+  /** Commit by address of the repository. */
+  readonly commits: Readonly<Record<string, string>>
+}
+
+/** A line of a file, as a link to it at the commit that was evaluated, where that is known. */
+export function placeLink({ here, commits }: Links, origin: SourceLine): Html {
+  const text = placeOf(origin, here)
+  if (text === '') return html`<span class="dim">no file</span>`
+  const repository = origin.repository === '' ? here : origin.repository
+  const commit = Object.hasOwn(commits, repository) ? commits[repository] : undefined
+  const address = commit === undefined ? undefined : fileAddress(repository, commit, origin.file, origin.line)
+  return address === undefined ? html`<code>${text}</code>` : html`<a class="place" href="${address}">${text}</a>`
+}
+
+/** A repository, or a commit of it. */
+export function repositoryLink(url: string, commit = ''): Html {
+  const name = shortUrl(url).replace(/^github\.com\/(?=[^/]+\/[^/]+$)/, '')
+  const text = commit === '' ? name : `${name}@${commit.slice(0, 7)}`
+  if (!isAddress(url)) return html`<code>${text}</code>`
+  return html`<a class="place" href="${commit === '' ? url : `${url}/commit/${encodeURIComponent(commit)}`}">${text}</a>`
+}
+
+/** A moment for people and machines; what is no ISO time is shown as it is. */
+export function when(at: string): Html {
+  const match = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at)
+  if (!match) return html`${at}`
+  return html`<time datetime="${at}">${match[1]} ${match[2]} UTC</time>`
+}
+
+/** The address of the server that a repository is on; github.com for an address without one. */
+export function repositoryHost(url: string): string {
+  return /^https:\/\/[\w.-]+(?::\d{1,5})?(?=\/)/.exec(url)?.[0] ?? 'https://github.com'
+}
+
+/** Who acts: an account by its namespace and name, anyone else as Kubernetes calls them. */
+export function accountText(user: string): Html {
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user)
+  return account ? html`account <code>${account[1]}/${account[2]}</code>` : html`<code>${user}</code>`
 }

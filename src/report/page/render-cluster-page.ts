@@ -1,9 +1,7 @@
 import { display } from '../../kube/object.ts'
-import type { ClusterPage, NodePhase, NodeState } from '../applied/cluster-page.ts'
-import { type Content, type Html, html } from './html.ts'
+import type { ClusterPage, NodePhase, NodeState } from '../cluster-page.ts'
+import { type Content, type Html, html, placeLink, repositoryLink, when } from './html.ts'
 import { type Frame, layout } from './layout.ts'
-import { placeLink, repositoryLink } from './links.ts'
-import { when } from './when.ts'
 
 interface ClusterLook {
   readonly reader?: Frame['reader']

@@ -1,22 +1,11 @@
-import { accessSection } from './access-section.ts'
-import { auditSection } from './audit-section.ts'
-import { fleetFilter } from './fleet-filter.ts'
-import type { FleetHistory } from './fleet-history.ts'
-import type { FleetPage } from './fleet-page.ts'
-import type { FleetPulls } from './fleet-pulls.ts'
-import { type FleetQuery, NO_QUERY, withFewerRows } from './fleet-query.ts'
-import { fleetSources } from './fleet-sources.ts'
-import { fleetTenants } from './fleet-tenants.ts'
-import { historyOf, historySection } from './history-section.ts'
-import { type Content, type Html, html } from './html.ts'
-import { kustomizationsSection } from './kustomizations-section.ts'
+import { type FleetHistory, historyOf, historySection } from './fleet-history.ts'
+import type { FleetPage, ListedFinding } from './fleet-page.ts'
+import { type FleetPulls, pullsOf, pullsSection } from './fleet-pulls.ts'
+import { type FleetQuery, fleetFilter, matches, NO_QUERY, paged, withFewerRows } from './fleet-query.ts'
+import { accessSection, auditSection, fleetSources, fleetTenants, policiesSection } from './fleet-sections.ts'
+import { type Content, type Html, html, type Links, placeLink, prose, repositoryLink, when } from './html.ts'
 import { type Frame, layout } from './layout.ts'
-import { repositoryLink } from './links.ts'
-import { policiesSection } from './policies-section.ts'
-import { pullsOf, pullsSection } from './pulls-section.ts'
-import { type QueueRow, queueSection } from './queue-section.ts'
-import { violationsSection } from './violations-section.ts'
-import { when } from './when.ts'
+import { kustomizationsSection } from './render-graph-page.ts'
 
 /** What one look at a fleet asks for, and what is known at that moment. */
 interface FleetLook {
@@ -131,4 +120,124 @@ function credentialsLine(address: string | undefined): Html {
   if (address !== undefined)
     return html`<p><a href="${address}">Credentials</a> <span class="dim small">for maintainers and admins of this repository</span></p>`
   return html`<p class="dim small">Credentials are not listed: a maintainer writes the comment <code>/bailiwick credentials</code> on an issue of this repository.</p>`
+}
+
+/** Findings of the branch by tenant, each with its line at the evaluated commit. */
+export function violationsSection({ findings = [], left }: FleetPage, query: FleetQuery, links: Links): Content {
+  if (findings.length === 0) return html`<p>The branch has no violation, warning or evaluation error.</p>`
+  const wanted = findings.filter(one => isWanted(one, query))
+  if (wanted.length === 0) return html`<p>No finding matches the filters.</p>`
+  const { shown, pager } = paged(wanted, query, 'violations', { left: left.findings ?? 0 })
+  const totals = Map.groupBy(wanted, ({ tenant }) => tenant)
+  return [
+    html`<p>On the branch, whether or not a pull request changes it. Only what a pull request adds or changes blocks it.</p>`,
+    [...Map.groupBy(shown, ({ tenant }) => tenant)].map(
+      ([
+        tenant,
+        own,
+      ]) => html`<h3 class="rule">${tenant === '' ? 'Platform' : tenant} <span class="tags">${totalsOf(totals.get(tenant) ?? [])}</span></h3>
+${findingTable(tenant, own, links)}
+`,
+    ),
+    pager,
+  ]
+}
+
+function isWanted(one: ListedFinding, query: FleetQuery): boolean {
+  const { kind, state, rule, tenant, clusters, moreClusters, object, message, origin } = one
+  const isState =
+    query.state === '' ||
+    query.state === 'blocked' ||
+    query.state === 'passed' ||
+    (kind === 'violation' ? query.state === state : query.state === kind)
+  const texts = [rule, object, message, origin.file, origin.repository]
+  // what is not stored cannot be excluded
+  const on = moreClusters === undefined ? { clusters } : {}
+  return isState && matches(query, { texts, tenants: [tenant], ...on })
+}
+
+const LOOKS = {
+  open: { tone: 'bad', text: '✗ open' },
+  accepted: { tone: 'none', text: 'in the baseline' },
+  waived: { tone: 'none', text: 'waived' },
+} as const
+
+function totalsOf(own: readonly ListedFinding[]): Html[] {
+  const number = (kind: ListedFinding['kind'], state?: ListedFinding['state']) =>
+    own.filter(one => one.kind === kind && (state === undefined || one.state === state)).length
+  const totals = [
+    ['bad', number('violation', 'open'), 'open'],
+    ['bad', number('error'), 'not evaluated'],
+    ['none', number('violation', 'accepted'), 'in the baseline'],
+    ['none', number('violation', 'waived'), 'waived'],
+    ['warn', number('warning'), number('warning') === 1 ? 'warning' : 'warnings'],
+  ] as const
+  return totals.flatMap(([tone, count, text]) =>
+    count > 0 ? [html`<span class="tag ${tone}">${count.toLocaleString('en-US')} ${text}</span>`] : [],
+  )
+}
+
+function findingTable(tenant: string, findings: readonly ListedFinding[], links: Links): Html {
+  return html`<div class="scroll" role="region" aria-label="Findings of ${tenant === '' ? 'the platform' : tenant}" tabindex="0"><table>
+<thead><tr><th scope="col">State</th><th scope="col">Rule</th><th scope="col">Finding</th><th scope="col">Line</th><th scope="col">Clusters</th></tr></thead>
+<tbody>
+${findings.map(one => findingRow(one, links))}</tbody>
+</table></div>`
+}
+
+function findingRow(one: ListedFinding, links: Links): Html {
+  const { kind, rule, severity, object, objects, message, origin, waiver } = one
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
+`
+}
+
+/** Clusters that a row lists. */
+const MAX_LISTED = 6
+
+function clustersOf({ clusters, moreClusters = 0 }: ListedFinding): Content {
+  const left = clusters.length + moreClusters - MAX_LISTED
+  return [clusters.slice(0, MAX_LISTED).join(', '), left > 0 && html` <span class="dim small">and ${left} more</span>`]
+}
+
+function stateTag({ kind, state }: ListedFinding): Html {
+  if (kind === 'warning') return html`<span class="tag warn">warning</span>`
+  if (kind === 'error' && state === 'open') return html`<span class="tag bad">✗ not evaluated</span>`
+  const { tone, text } = LOOKS[state]
+  return html`<span class="tag ${tone}">${text}</span>`
+}
+
+/** How many jobs of a kind are in a state. */
+export interface QueueRow {
+  readonly queue: string
+  readonly waiting: number
+  readonly active: number
+  readonly delayed: number
+  /** Given up, and kept to be looked at. */
+  readonly failed: number
+}
+
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
+
+/** How the work stands at this moment: the jobs that wait, run or failed. */
+function queueSection(queue: readonly QueueRow[] | undefined): Html {
+  if (queue === undefined)
+    return html`<p><span class="tag bad">the queue does not answer</span> Nothing is evaluated until it does. No job is lost.</p>`
+  const busy = queue.filter(one => STATES.some(state => one[state] > 0))
+  if (busy.length === 0) return html`<p>The queue is empty: no job waits, runs or failed.</p>`
+  const rows = busy.map(
+    ({
+      queue,
+      waiting,
+      active,
+      delayed,
+      failed,
+    }) => html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>
+`,
+  )
+  return html`<div class="scroll" role="region" aria-label="Jobs by state" tabindex="0"><table>
+<caption>Of the whole installation, at the moment of this page</caption>
+<thead><tr><th scope="col">Jobs</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Running</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Given up</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
 }

@@ -1,10 +1,16 @@
-import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
-import { countFindings } from '../../evaluate/verdict/group-findings.ts'
+import { fixOf, type Message, sayingOf, typedMessage, type Worded } from '../../base/message.ts'
 import type { NotSeen } from '../../fleet/model/fleet.ts'
-import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
-import { ownPolicy } from './own-policy.ts'
-import { ownWaiver } from './own-waiver.ts'
-import { ownWords } from './own-words.ts'
+import type {
+  ChangedFile,
+  EvaluatedNode,
+  Finding,
+  FindingPolicy,
+  GrantedWaiver,
+  NodeFailure,
+  Verdict,
+} from '../../rules/model/finding.ts'
+import { evaluatedIn } from '../../verdict/evaluated.ts'
+import { countFindings } from '../../verdict/summary.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
@@ -139,4 +145,26 @@ function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: s
   if (origin.repository === repository) return origin
   const hide = (text: string) => words.hide(text, { byOthers: true })
   return { ...origin, repository: hide(origin.repository), file: hide(origin.file) }
+}
+
+/** The policy of a finding as an audience may see it; its name and file may contain names of other tenants. */
+export function ownPolicy(policy: FindingPolicy, hide: (text: string) => string): FindingPolicy {
+  const { namespace, name, rule, origin } = policy
+  return {
+    ...policy,
+    ...{ namespace: hide(namespace), name: hide(name), rule: hide(rule) },
+    origin: { ...origin, repository: hide(origin.repository), file: hide(origin.file) },
+  }
+}
+
+/** A waiver in words that name nothing of others. Who and why are values: each is hidden as it stands in quotes. */
+export function ownWaiver({ expires, approver, reason }: GrantedWaiver, hide: (text: string) => string): GrantedWaiver {
+  const quoted = (value: string) => hide(`"${value}"`).slice(1, -1)
+  return { expires, approver: quoted(approver), reason: quoted(reason) }
+}
+
+/** The same with message and fix as `hide` leaves them: nothing of what they were stays. */
+export function ownWords<T extends Worded & { readonly fix: string }>(one: T, hide: (message: Message) => Message) {
+  const { message: _message, fix: _fix, said: _said, saidFix: _saidFix, ...rest } = one
+  return { ...rest, ...sayingOf(hide(typedMessage(one)), hide(fixOf(one))) }
 }

@@ -1,6 +1,3 @@
-import type { Section } from './fold.ts'
-import { foldRest } from './fold-rest.ts'
-
 /** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
 export const TEXT_BUDGET = 60_000
 
@@ -39,4 +36,102 @@ function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
   const left = parts.length - shown.length
   const rest = left > 0 ? ` and ${left} more kinds` : ''
   return `**Left out for length:** ${shown.join(', ')}${rest}.${more}`
+}
+
+/** A piece of a text that can be left out as a whole; `label` says what was left out. */
+export interface Section {
+  readonly text: string
+  readonly label: string
+}
+
+/** Something folded away; `summary` must be safe as HTML, `body` as Markdown. */
+export function fold(summary: string, body: string): string {
+  return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`
+}
+
+/** Lines of a text that are shown before everything else is folded. */
+export const VISIBLE_LINES = 40
+
+/**
+ * A text whose sections are shown as far as `lines` allow, and folded as one behind that. What is in a fold of its own
+ * counts as its summary; a heading never stands alone before the fold.
+ */
+function foldRest(head: string, sections: readonly Section[], lines: number): string {
+  let left = lines - visibleLines(head) - FOLD_LINES
+  const total = sections.reduce((sum, { text }) => sum + visibleLines(text) + 1, 0)
+  if (total <= left + FOLD_LINES) return [head, ...sections.map(({ text }) => text)].join('\n\n')
+  let shown = 0
+  for (const { text } of sections) {
+    const needed = visibleLines(text) + 1
+    if (needed > left) break
+    left -= needed
+    shown++
+  }
+  while (shown > 0 && sections[shown - 1]!.label === '') shown--
+  const rest = sections.slice(shown)
+  const hidden = fold(summaryOf(rest), rest.map(({ text }) => text).join('\n\n'))
+  return [head, ...sections.slice(0, shown).map(({ text }) => text), hidden].join('\n\n')
+}
+
+/** The fold itself, the blank line before it, and a last line that says what was left out. */
+const FOLD_LINES = 6
+
+/** Labels are Markdown, and a summary is HTML: marks of code are left out. */
+function summaryOf(sections: readonly Section[]): string {
+  const counts = new Map<string, number>()
+  for (const { label } of sections) if (label !== '') counts.set(label, (counts.get(label) ?? 0) + 1)
+  const parts = [...counts].map(
+    ([label, number]) => `${number > 1 ? `${number} × ` : ''}${label.replace(/[^\w .,/()-]/g, '')}`,
+  )
+  const more = parts.length > 5 ? ` and ${parts.length - 5} more kinds` : ''
+  return parts.length === 0 ? 'More' : `More: ${parts.slice(0, 5).join(', ')}${more}`
+}
+
+function visibleLines(text: string): number {
+  let depth = 0
+  let visible = 0
+  for (const line of text.split('\n')) {
+    if (depth === 0) visible++
+    depth += count(line, '<details') - count(line, '</details>')
+  }
+  return visible
+}
+
+const count = (line: string, mark: string) => line.split(mark).length - 1
+
+/** A label and what follows it: `  fix      Set ...`. */
+const LABEL = /^ *(?:[a-z]+|-{1,2}[^ ].*?) {2,}(?=\S)/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const ESCAPES = /\u001b\[[\d;]*m|\u001b\]8;;[^\u001b]*\u001b\\/g
+/** A label that leaves less room than half of the line does not indent what continues. */
+const DEEPEST = 40
+
+/**
+ * Lines of at most `width` characters, broken at spaces; what continues stands below what it continues, right of a label. A single
+ * word stays whole, because a path or an address that is broken can be neither opened nor copied.
+ */
+export function fitLines(lines: readonly string[], width: number): string[] {
+  return lines.flatMap(line => (lengthOf(line) <= width ? [line] : fitted(line, width)))
+}
+
+/** Colors and links take no room: https://ecma-international.org/publications-and-standards/standards/ecma-48 */
+const lengthOf = (text: string) => text.replace(ESCAPES, '').length
+
+function fitted(line: string, width: number): string[] {
+  const [start = ''] = /^ */.exec(line) ?? []
+  const label = LABEL.exec(line)?.[0] ?? start
+  const hanging = ' '.repeat(label !== start && label.length <= DEEPEST ? label.length : start.length + 2)
+  const made: string[] = []
+  let current = label
+  let isEmpty = true
+  for (const word of line.slice(label.length).split(' ')) {
+    if (!isEmpty && lengthOf(current) + 1 + lengthOf(word) > width) {
+      made.push(current)
+      current = hanging
+      isEmpty = true
+    }
+    current += isEmpty ? word : ` ${word}`
+    isEmpty = false
+  }
+  return [...made, current]
 }

@@ -1,5 +1,5 @@
-import { normaliseUrl } from '../../kube/url.ts'
-import { changed, type Message, type MessagePart, part, unquoted } from '../../message/message.ts'
+import { changed, type Message, type MessagePart, part, unquoted } from '../../base/message.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
 import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 
 /** A run of characters that a name, or a part of an address or identity, is made of. */

@@ -1,37 +1,36 @@
-import type { RightRefusal } from '../../facts/apply-refusals.ts'
-import { hashOf, placeText } from '../../facts/fingerprint.ts'
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart } from '../../facts/shown.ts'
-import { unappliedText } from '../../facts/unapplied-grants.ts'
-import { unknownRole } from '../../facts/unseen-grants.ts'
-import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
+import { listed, type Message, message, part, untyped } from '../../base/message.ts'
+import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { unappliedText, unknownRole } from '../../fleet/facts/grants.ts'
+import type { RightRefusal } from '../../fleet/facts/rights-index.ts'
+import { objectPart } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
+import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
-import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
-import { listed, type Message, message, part, untyped } from '../../message/message.ts'
-import { serverWords } from '../model/api-refusal.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
-import { deletedObjects } from '../ownership/support/deleted-objects.ts'
-import { fluxMarks } from '../ownership/support/flux-mark.ts'
-import { removedCause } from './identity-object-tamper.ts'
-import { lacksAccount } from './sa-required.ts'
+import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
+import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { fluxMarks } from '../ownership/apply-marks.ts'
+import { deletedObjects } from '../ownership/deletions.ts'
 import {
   type AccountPlace,
   bindingOrigin,
+  lateGrants,
   lostBinding,
   lostSubject,
   ownBindings,
   rightsFix,
   rolesText,
-} from './support/account-rights.ts'
-import { lateGrants } from './support/late-grants.ts'
-import { type UnappliedNames, unappliedNames } from './support/unapplied.ts'
-import { unboundAccount } from './support/unbound-account.ts'
-import { unmadeAccounts } from './support/unmade-account.ts'
+  type UnappliedNames,
+  unappliedNames,
+  unboundAccount,
+  unmadeAccounts,
+} from './account-rights.ts'
+import { removedCause } from './identity-objects.ts'
+import { lacksAccount } from './service-accounts.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
 export const accountCannotApply: Rule = {

@@ -1,12 +1,10 @@
-import { BailiwickError } from '../../errors.ts'
+import { BailiwickError } from '../../base/errors.ts'
+import type { Origin } from '../../base/origin.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
-import { refuseUnknownKeys } from '../../kube/refuse-unknown-keys.ts'
-import type { FileName } from '../../kube/yaml/decode-text.ts'
-import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
-import type { Origin } from '../../origin.ts'
-import type { NodeFailure, Severity } from './finding.ts'
-import { SEVERITIES } from './finding.ts'
+import { refuseUnknownKeys } from '../../kube/read-fields.ts'
+import { type FileName, parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { type NodeFailure, SEVERITIES, type Severity } from './finding.ts'
 
 /** Where a fleet lists the violations that were there before the rules were, and the errors that it accepts. */
 export const BASELINE_FILE = '.github/bailiwick-baseline.yaml'

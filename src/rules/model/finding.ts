@@ -1,13 +1,11 @@
-import type { SealedFile, ValueNeed } from '../../fleet/model/cluster-values.ts'
-import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
+import type { Message } from '../../base/message.ts'
+import type { Origin, SourceLine, Step } from '../../base/origin.ts'
+import type { Cluster, NotReached, NotSeen, SealedFile, Tenant, ValueNeed } from '../../fleet/model/fleet.ts'
 import type { GitRef } from '../../fleet/model/source-ref.ts'
-import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
-import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
+import type { ApplySettings, SettingsProblem } from '../../flux/apply-settings.ts'
 import type { FieldLines } from '../../kube/field-lines.ts'
 import type { ObjectId } from '../../kube/object.ts'
-import type { ServiceKey } from '../../kube/sops-services.ts'
-import type { Message } from '../../message/message.ts'
-import type { Origin, SourceLine, Step } from '../../origin.ts'
+import type { ServiceKey } from '../../kube/sops.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
@@ -95,7 +93,7 @@ export interface GrantedWaiver {
 
 /** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */
 export interface NodeFailure {
-  /** A code of src/errors.ts, or the id of the rule that cannot decide. */
+  /** A code of src/base/errors.ts, or the id of the rule that cannot decide. */
   readonly code: string
   /** Standing: the base has the same cause, and it hides the same there; or the baseline file accepts exactly that. */
   readonly state: 'new' | 'standing'
@@ -301,3 +299,15 @@ interface FilteredBy {
 
 /** A cluster of a verdict, and how it is known that it starts at `path`. */
 export type VerdictCluster = Pick<Cluster, 'name' | 'path' | 'how'>
+
+/** Of what a worker does not apply as it was evaluated: what is known once the values of the cluster are read. */
+export const UNKNOWN_VALUES = 'values that only the cluster has'
+
+/** What is known once the files are opened with a key of the cluster. */
+export const SEALED_FILES = 'Secrets that are generated from encrypted files'
+
+/** What is known once the patches are opened with a key of the cluster: until then, what they change is not. */
+export const SEALED_PATCHES = 'encrypted patches'
+
+/** What is known once the objects are decrypted with a key of the cluster: more than the values of a Secret or ConfigMap. */
+export const SEALED_FIELDS = 'SOPS encryption outside of the data of a Secret or ConfigMap'

@@ -1,13 +1,13 @@
-import type { ErrorCode } from '../../errors.ts'
-import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import type { Subject, TenantSubject } from '../../facts/subject.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import { asMessage, type Message, message, plainText, untyped } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
+import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
 import type { Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Message } from '../../message/message.ts'
-import type { Origin } from '../../origin.ts'
 import type { Edit, FindingPolicy, Severity } from './finding.ts'
 
 /** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
@@ -98,4 +98,87 @@ export interface Rule extends RuleText {
   checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Violation>
   /** Files of a repository, whatever is rendered from them. */
   checkRepository?(repository: EvaluatedRepository, context: RuleContext): Iterable<Violation>
+}
+
+/** Rules that are switched on, found by what they are asked about. */
+export class RuleSet {
+  readonly ofNodes: readonly Rule[]
+  readonly ofRemoved: readonly Rule[]
+  readonly ofClusters: readonly Rule[]
+  readonly ofRepositories: readonly Rule[]
+  readonly #rules: ReadonlyMap<string, Rule>
+  readonly #ofEverybody: RulesByKind
+  readonly #ofTenants: RulesByKind
+
+  constructor(rules: readonly Rule[], disabled: readonly string[] = []) {
+    const off = new Set(disabled)
+    const on = rules.filter(rule => !off.has(rule.id))
+    this.#rules = new Map(on.map(rule => [rule.id, rule]))
+    this.ofNodes = on.filter(rule => rule.checkNode)
+    this.ofRemoved = on.filter(rule => rule.checkRemoved)
+    this.ofClusters = on.filter(rule => rule.checkCluster)
+    this.ofRepositories = on.filter(rule => rule.checkRepository)
+    this.#ofEverybody = byKind(on.filter(rule => rule.checkObject))
+    this.#ofTenants = byKind(on.filter(rule => rule.checkObject ?? rule.checkTenantObject))
+  }
+
+  named(id: string): Rule | undefined {
+    return this.#rules.get(id)
+  }
+
+  /** The rules that ask about objects of a kind which are applied for a tenant, or by the platform for itself. */
+  ofKind(kind: string, isTenants: boolean): readonly Rule[] {
+    const { every, kinds } = isTenants ? this.#ofTenants : this.#ofEverybody
+    return kinds.get(kind) ?? every
+  }
+}
+
+interface RulesByKind {
+  readonly every: readonly Rule[]
+  readonly kinds: ReadonlyMap<string, readonly Rule[]>
+}
+
+/** Rules that give way are asked last. */
+function byKind(rules: readonly Rule[]): RulesByKind {
+  const last = (one: Rule, other: Rule) => Number(one.givesWay ?? false) - Number(other.givesWay ?? false)
+  const every = rules.filter(rule => rule.kinds === 'every')
+  const kinds = new Map<string, Rule[]>()
+  for (const rule of rules) {
+    for (const kind of Array.isArray(rule.kinds) ? rule.kinds : []) {
+      const list = kinds.get(kind) ?? [...every]
+      kinds.set(kind, list)
+      list.push(rule)
+    }
+  }
+  for (const list of [every, ...kinds.values()]) list.sort(last)
+  return { every, kinds }
+}
+
+/** What is too much to look at: an evaluation error of the node (`render-limits`), never "nothing found". */
+export function overLimit(node: FleetNode, what: string | Message, fix: string | Message, origin?: Origin): Violation {
+  return {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    ...(origin ? { origin } : {}),
+    value: plainText(what),
+    message: asMessage(what),
+    fix: asMessage(fix),
+    level: 'error',
+    code: 'render-limits',
+  }
+}
+
+const MAX_WORDS = 1_200
+
+/** The API server's words in a message. They quote what an author wrote: odd characters are shown as their numbers. */
+export function serverWords(text: string): Message {
+  const plain = text.replace(/[^\x20-\x7e\n]/gu, one => `\\u{${one.codePointAt(0)!.toString(16)}}`)
+  return untyped(plain.slice(0, MAX_WORDS))
+}
+
+/** What the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
+export function serverAnswer(index: FleetIndex, node: FleetNode, object: KubeObject): Message {
+  const words = index.applyRefusal(node.key, object)
+  return words === undefined ? message`` : message` API server: ${serverWords(words)}.`
 }

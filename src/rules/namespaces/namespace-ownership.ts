@@ -1,10 +1,21 @@
-import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
-import type { Rule } from '../model/rule.ts'
-import { createdByHelm } from './support/created-by-helm.ts'
-import { forbiddenCluster } from './support/forbidden-cluster.ts'
-import { givenTwice } from './support/given-twice.ts'
-import { movedNamespace } from './support/moved-namespace.ts'
-import { writtenNamespace } from './support/written-namespace.ts'
+import { asMessage, codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
+import { memberSettings } from '../../fleet/config/declared-settings.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { Rendered } from '../../fleet/facts/object-table.ts'
+import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { CAPSULE_GROUP, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
+import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
+import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { at, itemsOf, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import { namespaceAnswer } from '../capsule/capsule-denied.ts'
+import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
+import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { type Rule, type RuleContext, serverAnswer, type Violation } from '../model/rule.ts'
+import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
+import { TENANT_KEYS } from './namespace-guards.ts'
 
 /** Whose a namespace is, the platform says, or Capsule where the tenant may create it: nobody takes one. */
 export const namespaceOwnership: Rule = {
@@ -31,4 +42,315 @@ export const namespaceOwnership: Rule = {
       else yield* givenTwice(subject, context)
     } else if (kind === '/Namespace') yield* writtenNamespace(subject, node.tenant, context)
   },
+}
+
+/** A Namespace that a tenant writes: it must be one that Capsule lets the tenant create, and stay the tenant's. */
+function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Violation> {
+  const { index } = context
+  const { object, id, node } = subject
+  const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
+  const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation => ({
+    node,
+    object,
+    path,
+    value,
+    message: asMessage(problem),
+    fix: asMessage(fix),
+  })
+  const own = keepsNamespace(context, node.cluster, tenant, id.name)
+  const claims = own ? [] : claimants(index, node.cluster, id.name)
+  if (claims.length > 1 && claims.includes(tenant)) {
+    const first = context.before?.ownerOf(node.cluster, id.name)
+    const why =
+      first === undefined
+        ? message`tenants ${listed(claims.map(name => quoted('tenant', name)))} declare it, and Capsule gives it to the one that creates it first`
+        : message`tenant ${quoted('tenant', first)} had it before this change`
+    const problem = message`${who}: ${why}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
+    const fix = message`Rename the Namespace, or name its owner in ${codeWord('tenants[].namespaces')} of .github/bailiwick.yaml.`
+    yield violation(['metadata', 'name'], id.name, problem, fix)
+  } else if (!own || !(mayWrite(subject, index) || ownerRemoved(context, node.cluster, tenant))) {
+    const why = own
+      ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
+      : 'it is not a namespace of the tenant'
+    const allowed = ownNamespaces(index, node.cluster, tenant)
+    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
+    yield violation(
+      ['metadata', 'name'],
+      id.name,
+      problem,
+      message`Remove the Namespace, or ask a fleet admin to add it to the fleet repository.`,
+    )
+  }
+  for (const key of TENANT_KEYS) {
+    const path = ['metadata', 'labels', key]
+    const label = at(object.root, path)
+    const text = stringAt(object.root, path)
+    if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
+    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
+    yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
+  }
+  const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
+  if (owners) {
+    const problem = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
+    const found = violation(
+      ['metadata', 'ownerReferences'],
+      'ownerReferences',
+      problem,
+      message`Remove metadata.ownerReferences.`,
+    )
+    yield object.owners ? { ...found, origin: object.owners.origin } : found
+  }
+}
+
+/** Only Capsule lets a tenant write a Namespace, and none that the platform writes. */
+function mayWrite({ id, node }: Subject, index: FleetIndex): boolean {
+  if (index.platformObject(node.cluster, '/Namespace', '', id.name) !== undefined) return false
+  return mayCreateNamespace(node.identity, id.name, index.capsuleOwners(node.cluster))
+}
+
+/** What a label that says whose a namespace is may say in this tenant's Namespaces. */
+function namesFor(key: string, tenant: string, { node }: Subject, index: FleetIndex): string[] {
+  if (key === TENANT_KEYS[0]) return [tenant]
+  const owned = namesOf(tenantsOwnedBy(index, node.cluster, node.identity))
+  return owned.length > 0 ? owned : [tenant]
+}
+
+/** What of a Namespace says whose it is. */
+interface Claim {
+  readonly path: Path
+  /** The label, or `ownerReferences`. */
+  readonly key: string
+  /** The tenant that it names, or of another value its type. */
+  readonly to: string
+}
+
+/**
+ * A Namespace of the platform that gives what is in it to another tenant than it belongs to: by a label or an ownerReference,
+ * whether or not it had an owner before, and however that one was known.
+ */
+function* movedNamespace(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { id, node } = subject
+  const { index, before } = context
+  const claims = claimsOf(subject)
+  let isReported = false
+  for (const claim of claims) {
+    const from = formerOwner(subject, claim, context)
+    if (from === undefined) continue
+    isReported = true
+    yield violation(subject, claim, from, context)
+  }
+  const [was, is] = [before?.ownerOf(node.cluster, id.name), index.ownerOf(node.cluster, id.name)]
+  if (
+    !isReported &&
+    before &&
+    was !== undefined &&
+    is !== undefined &&
+    was !== is &&
+    !isRenamed(was, is, node.cluster, context)
+  ) {
+    const left = claims.find(({ to }) => to === is) ?? { path: ['metadata', 'name'], key: 'name', to: is }
+    yield violation(subject, left, { tenant: was }, context)
+  } else if (!isReported) yield* refusedByCapsule(subject, claims, context)
+}
+
+function claimsOf({ object }: Subject): Claim[] {
+  const labels = TENANT_KEYS.flatMap((key): Claim[] => {
+    const path = ['metadata', 'labels', key]
+    const label = at(object.root, path)
+    return label ? [{ path, key, to: stringAt(object.root, path) ?? label.type }] : []
+  })
+  const references = itemsOf(at(object.root, ['metadata', 'ownerReferences'])).flatMap((one, place): Claim[] => {
+    const isTenant =
+      groupOf(stringAt(one, ['apiVersion']) ?? '') === CAPSULE_GROUP && stringAt(one, ['kind']) === 'Tenant'
+    const path = ['metadata', 'ownerReferences', place, 'name']
+    return isTenant ? [{ path, key: 'ownerReferences', to: stringAt(one, ['name']) ?? '' }] : []
+  })
+  return [...labels, ...references]
+}
+
+/** Who loses a Namespace by a claim: a tenant, or the platform with a reason; undefined: nobody. */
+type Loser = { readonly tenant: string } | { readonly platform: Message }
+
+function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Loser | undefined {
+  const { id, node } = subject
+  const { index, before, config } = context
+  const { cluster } = node
+  const isEmpty = claim.to === ''
+  const isPlatforms = isEmpty || declaredIn(config, cluster).platformTenants.has(claim.to)
+  if (!isPlatforms && (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name))
+    return { platform: message`Kubernetes, Flux or Capsule runs there` }
+  const living = isOfCapsule(claim) && !isEmpty ? index.capsuleTenantsIn(cluster, id.name) : []
+  // whoever has the account has the namespace: that of another Tenant's owner is not this one's
+  if (living.length > 0) return living.includes(claim.to) ? undefined : { tenant: living[0]! }
+  const named = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : undefined
+  const now = index.ownerOf(cluster, id.name)
+  if (named !== undefined && now !== undefined && named !== now) return { tenant: now }
+  if (!before) return undefined
+  const known = before.versionsOf(cluster, '/Namespace', '', id.name)
+  const earlier = before.platformObject(cluster, '/Namespace', '', id.name)
+  // a version that was there before the change takes nothing away
+  if (known.some(one => stringAt(one.object.root, claim.path) === claim.to)) return undefined
+  const was = (earlier && stringAt(earlier.root, claim.path)) || undefined
+  if (was !== undefined || isEmpty) return was === undefined ? undefined : { tenant: was }
+  const owner = before.ownerOf(cluster, id.name)
+  if (owner === undefined)
+    return isPlatforms ? undefined : runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
+  const to = named ?? claim.to
+  return to === owner || isRenamed(owner, to, cluster, context) ? undefined : { tenant: owner }
+}
+
+/** Namespaces that are no tenant's, whatever they are labelled. */
+const RESERVED = /^(kube-.*|flux-system|capsule-system)$/
+
+const isOfCapsule = ({ key }: Claim): boolean => key !== TENANT_KEYS[0]
+
+/** How the tenant of a Capsule Tenant is called, where an account owns that one. */
+function nameOf(index: FleetIndex, cluster: string, tenant: string): string | undefined {
+  const homes = index.capsuleHomesOf(cluster).get(tenant) ?? []
+  return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
+}
+
+/** Whether a tenant has a new name: one that nobody had, on any cluster, for all of its namespaces that are left, and for no others. */
+function isRenamed(was: string, is: string, cluster: string, { index, before }: RuleContext): boolean {
+  if (!before || before.namespacesOf(cluster, is).length > 0) return false
+  if (before.capsuleHomesOf(cluster).has(is)) return false
+  const former = before.namespacesOf(cluster, was)
+  // a rename goes from cluster to cluster
+  const isOthers = (one: string) => before.namespacesOf(one, is).some(name => !former.includes(name))
+  if (before.clusters().some(isOthers)) return false
+  const isKept = former.every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
+  return isKept && index.namespacesOf(cluster, is).every(one => former.includes(one))
+}
+
+/** Whether the platform runs something in a namespace: whoever gets the namespace gets its accounts and Secrets. */
+function runsThere(index: FleetIndex, cluster: string, namespace: string): Loser | undefined {
+  const isThere = ({ object }: Rendered) => stringAt(object.root, ['spec', 'targetNamespace']) === namespace
+  const runs =
+    index.platformAnywhere(cluster, HELM_RELEASE).some(isThere) ||
+    WORKLOADS.some(kind => index.platformRendered(cluster, kind, namespace).length > 0)
+  return runs ? { platform: message`workloads of the platform run there` } : undefined
+}
+
+const WORKLOADS = ['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet', HELM_RELEASE]
+
+function violation(
+  { object, id, node }: Subject,
+  { path, key, to }: Claim,
+  from: Loser,
+  { index, before }: RuleContext,
+): Violation {
+  const whose = 'tenant' in from ? message`tenant ${quoted('tenant', from.tenant)}` : message`the platform`
+  const known = before?.platformObject(node.cluster, '/Namespace', '', id.name)
+  const kept = known && stringAt(known.root, path)
+  const what =
+    key === 'name'
+      ? message`what remains`
+      : key === 'ownerReferences'
+        ? message`its ownerReference`
+        : message`its label ${part('field', key)}`
+  const why =
+    'tenant' in from ? message`Allowed: the same tenant` : message`Allowed: no tenant, because ${from.platform}`
+  const words = namespaceAnswer(index, node, object, known)
+  const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
+  return {
+    node,
+    object,
+    path,
+    value: `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`,
+    message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} now gives it, with everything in it, to ${quoted('tenant', to)}. ${why}. ${answer}`,
+    fix: kept
+      ? message`Keep ${part('field', key)}: ${quoted('tenant', kept)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`
+      : message`Remove ${part('field', key)}, or create a separate namespace for tenant ${quoted('tenant', to)}. To move the namespace, waive the rule for it or merge with an override.`,
+  }
+}
+
+/** What Capsule refuses to the platform, for each owner. */
+function* refusedByCapsule(
+  { object, id, node }: Subject,
+  claims: readonly Claim[],
+  context: RuleContext,
+): Iterable<Violation> {
+  const { index, before } = context
+  const words = namespaceAnswer(index, node, object, before?.platformObject(node.cluster, '/Namespace', '', id.name))
+  if (words === undefined) return
+  yield {
+    node,
+    object,
+    path: claims.find(isOfCapsule)?.path ?? ['metadata', 'name'],
+    value: words,
+    level: 'warning',
+    severity: 'medium',
+    message: message`${objectPart('Namespace', '', id.name)} names a Capsule Tenant, but ${identityPart(node.identity)} is neither an administrator nor a user of Capsule. Allowed: a Namespace without the Tenant's label. Capsule: ${untyped(words)}.`,
+    fix: message`Remove the label, or list the account in ${part('field', 'spec.administrators')} of the CapsuleConfiguration.`,
+  }
+}
+
+const FIELD = ['spec', 'install', 'createNamespace']
+
+/** A release of a tenant that has Helm create its namespace: nobody would have given that one to anybody. */
+function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Violation> {
+  const tenant = index.actsFor(node, object)
+  const flag = at(object.root, FIELD)
+  if (tenant === undefined || !flag || !isTrue(flag)) return
+  const target = stringAt(object.root, ['spec', 'targetNamespace']) || id.namespace
+  const isBaseline = memberSettings(config, tenant).every(one => (one?.profile ?? config.profile) === 'baseline')
+  const byCapsule = mayCreateNamespace(node.identity, target, index.capsuleOwners(node.cluster))
+  const isOwn = index.owns(node.cluster, tenant, target)
+  yield {
+    node,
+    object,
+    path: FIELD,
+    value: target,
+    ...(isOwn && (isBaseline || byCapsule) ? { level: 'warning' as const } : {}),
+    severity: 'high',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Helm create namespace ${quoted('object', target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
+    fix: message`Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.`,
+    edit: { remove: true },
+  }
+}
+
+function isTrue(node: NonNullable<ReturnType<typeof at>>): boolean {
+  return node.type !== 'scalar' || (node.value !== false && node.value !== null && node.value !== 'false')
+}
+
+/** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
+function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
+  const { tenant, cluster, namespace, name, kustomization, parent } = node
+  const allowed = memberSettings(config, tenant)
+    .map(one => one?.clusters)
+    .find(clusters => clusters?.includes(cluster) === false)
+  if (allowed === undefined) return
+  const renderedBy = index.node(parent)
+  if (renderedBy?.tenant === tenant) return
+  const clusters = allowed.length === 0 ? message`none` : listed(allowed.map(one => quoted('object', one)))
+  yield {
+    node,
+    ...(renderedBy ? { renderedBy } : {}),
+    object: kustomization,
+    path: ['metadata', 'name'],
+    value: `cluster ${cluster}`,
+    message: message`${objectPart('Kustomization', namespace, name)} acts for tenant ${quoted('tenant', tenant ?? '')} on cluster ${quoted('object', cluster)}. Allowed by .github/bailiwick.yaml: ${clusters}.`,
+    fix: message`Remove the tenant from this cluster, or add the cluster to tenants[].clusters in .github/bailiwick.yaml in a separate change.`,
+  }
+}
+
+/**
+ * What the platform writes for one tenant into the namespace of another one. `flux create tenant` labels a tenant's
+ * account and binding with its name: two names in one namespace are two tenants who share their rights.
+ */
+function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Violation> {
+  const label = stringAt(object.root, TENANT_LABEL)
+  if (!label) return
+  const owner = index.givenTo(node.cluster, id.namespace)
+  if (owner === undefined || owner === label) return
+  // Who was there first is not the one to move: the Namespace that was taken says so.
+  if (before?.givenTo(node.cluster, id.namespace) === label) return
+  yield {
+    node,
+    object,
+    path: TENANT_LABEL,
+    value: `${label} in ${owner}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+    fix: message`Create a separate namespace for tenant ${quoted('tenant', label)} (flux create tenant --with-namespace).`,
+  }
 }

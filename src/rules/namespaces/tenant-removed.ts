@@ -1,16 +1,15 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
-import { isManifest } from '../../fleet/bootstrap/layout-roots.ts'
-import { isWithin } from '../../fleet/bootstrap/sync-roots.ts'
+import { listed, message } from '../../base/message.ts'
+import { isManifest, isWithin } from '../../fleet/bootstrap/sync-roots.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
-import { refKey } from '../../fleet/model/ref.ts'
-import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
-import { artifactPath } from '../../flux/artifact-path.ts'
+import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { refKey } from '../../fleet/model/source-ref.ts'
+import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
+import { artifactPath } from '../../flux/artifact.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
-import { listed, message } from '../../message/message.ts'
 import type { Rule, Violation } from '../model/rule.ts'
-import { undeclaredOwners } from './support/undeclared-owners.ts'
 
 /** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
 export const tenantRemoved: Rule = {
@@ -137,4 +136,36 @@ function isAllWithin(folder: string, start: string, list: (folder: string) => re
   return list(folder).every(({ type, path, name }) =>
     type === 'directory' ? isWithin(start, path) && isAllWithin(path, start, list) : !isManifest(name),
   )
+}
+
+/**
+ * Tenants by the namespaces of a cluster that the fleet's own file makes the platform's once a change of it is merged: an
+ * entry that goes or no longer names the namespace or the cluster, or that declares somebody to be the platform. What a
+ * label or a Capsule Tenant gives stays, unless the file declares that tenant to be the platform; what the file gives to
+ * another tenant is that one's.
+ */
+function undeclaredOwners(
+  cluster: string,
+  config: FleetConfig,
+  index: FleetIndex,
+  before: FleetIndex,
+): ReadonlyMap<string, string> {
+  const proposed = index.proposed()
+  const lost = new Map<string, string>()
+  // a file that cannot be read is an error already
+  if (proposed.error) return lost
+  const [was, is] = [declaredIn(config, cluster), declaredIn(proposed, cluster)]
+  const lose = (namespace: string, isOver: boolean) => {
+    const tenant = index.ownerOf(cluster, namespace) ?? before.ownerOf(cluster, namespace)
+    if (tenant === undefined || is.owners.has(namespace)) return
+    if (isOver || index.givenTo(cluster, namespace) === undefined) lost.set(namespace, tenant)
+  }
+  for (const namespace of was.owners.keys()) lose(namespace, false)
+  for (const namespace of is.platformNamespaces) if (!was.platformNamespaces.has(namespace)) lose(namespace, false)
+  for (const tenant of is.platformTenants) {
+    if (was.platformTenants.has(tenant)) continue
+    const all = [index, before].flatMap(one => one.namespacesOf(cluster, tenant))
+    for (const namespace of all) lose(namespace, true)
+  }
+  return lost
 }

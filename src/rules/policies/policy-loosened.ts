@@ -1,22 +1,32 @@
-import { hashOf } from '../../facts/fingerprint.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { type AdmissionFinding, worldOf } from '../../admission/admission/admission-request.ts'
+import { type ImageCoverage, imageCoverage } from '../../admission/image-coverage.ts'
+import { IMAGE_POLICY, imagePolicies, NAMESPACED_IMAGE_POLICY, RUNNING_KINDS } from '../../admission/image-uses.ts'
+import { matchesWildcard } from '../../admission/jmespath/values.ts'
+import { EXCEPTION_KINDS } from '../../admission/kyverno/kyverno-settings.ts'
+import { policyEngines } from '../../admission/policy-engines.ts'
+import { type Message, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { originAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { message, part } from '../../message/message.ts'
-import type { AdmissionFinding } from '../../policy/admission/admission-request.ts'
+import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { readLabelSelector, selects } from '../../kube/read-fields.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { exceptedPolicy } from '../workloads/admission-config.ts'
 import {
   type Admission,
   admissionOf,
+  deletedObjects,
   deletionOf,
   type FormerAdmission,
+  findingPolicy,
   formerAdmissionOf,
-} from './support/admission-of.ts'
-import { changedPolicies, policiesIn } from './support/changed-policies.ts'
-import { deletedObjects } from './support/deleted-objects.ts'
-import { findingPolicy } from './support/finding-policy.ts'
-import { policyWords } from './support/policy-words.ts'
+  policyWords,
+} from './admission.ts'
 
 /** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
 export const policyLoosened: Rule = {
@@ -128,4 +138,249 @@ function violationOf(
       : message`Restore ${by}, or have a fleet admin approve the change.`,
     policy: findingPolicy(finding, 'allow', former.isUnchanged),
   }
+}
+
+/** Images whose signatures were verified stay verified. */
+export const imageUnverified: Rule = {
+  id: 'image-unverified',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Image that no policy verifies any more',
+  why: 'A policy with `verifyImages` keeps images without a valid signature out. One more skip pattern, label or spelling of the image lets them in, and nothing reports it.',
+  source: 'https://kyverno.io/docs/policy-types/cluster-policy/verify-images/overview/',
+  docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now. It also lists new images outside of a policy that verifies others of the namespace. It is a warning. It is a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Images of custom kinds are not evaluated. Signatures themselves are not evaluated offline: `bailiwick audit` lists what is covered.',
+  kinds: 'every',
+  *checkObject(subject, { index, before }) {
+    const { node } = subject
+    if (!before || imagePolicies(worldOf(before, node.cluster)).length === 0) return
+    const now = imageCoverage(index, subject)
+    if (now.every(({ state }) => state === 'enforced')) return
+    const former = imageCoverage(before, subject)
+    const own = oldCoverage(subject, before)
+    for (const [at, one] of now.entries()) {
+      const asBefore = former[at]
+      const old = own.get(keyOf(one))
+      if (asBefore && isWeaker(one, asBefore)) yield ofPolicy(subject, one, asBefore)
+      else if (old && isWeaker(one, old)) yield ofObject(subject, one, old)
+      else if (!old && isOutside(one) && verifiesOthers(subject, before)) yield ofImage(subject, one)
+    }
+  },
+}
+
+const RANK: Readonly<Record<ImageCoverage['state'], number>> = { enforced: 0, audited: 1, unknown: 2, none: 3 }
+
+const isWeaker = (now: ImageCoverage, was: ImageCoverage) =>
+  (was.state === 'enforced' || was.state === 'audited') && RANK[now.state] > RANK[was.state]
+
+const keyOf = ({ use }: ImageCoverage) => `${use.list} ${use.written ?? ''}`
+
+/** The coverage before the change of the images that the object ran then. */
+function oldCoverage({ id, kind, node }: Subject, before: FleetIndex): ReadonlyMap<string, ImageCoverage> {
+  const last = before.versionsOf(node.cluster, kind, id.namespace, id.name).at(-1)
+  if (!last) return new Map()
+  const { object } = last
+  const found = imageCoverage(before, { object, id: idOf(object), kind: kindOf(object), node: last.node })
+  return new Map(found.map(one => [keyOf(one), one]))
+}
+
+/** A policy that enforces selects the object, and does not ask for a signature of this image. */
+const isOutside = ({ state, by }: ImageCoverage) => state === 'none' && by?.enforces === true
+
+/** Whether a policy verified images of the namespace before the change: else it is about other images. */
+function verifiesOthers({ id, node }: Subject, before: FleetIndex): boolean {
+  return RUNNING_KINDS.some(kind =>
+    before
+      .rendered(node.cluster, kind, id.namespace)
+      .some(({ object, node: by }) =>
+        imageCoverage(before, { object, id: idOf(object), kind, node: by }).some(({ state }) => state === 'enforced'),
+      ),
+  )
+}
+
+function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
+  const policy = named(was)
+  return {
+    ...violation(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`),
+    ...(was.by ? { origin: was.by.origin, policy: findingPolicy(was.by, 'unverified', false) } : {}),
+    fix: message`Restore ${policy}, or have a fleet admin approve the change.`,
+  }
+}
+
+function ofObject(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
+  const policy = named(was)
+  return {
+    ...violation(subject, now, message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`),
+    ...(subject.node.tenant === undefined ? {} : { level: 'violation' as const }),
+    fix: message`Restore the labels, annotations, names and namespace by which ${policy} selects the object.`,
+  }
+}
+
+function ofImage(subject: Subject, now: ImageCoverage): Violation {
+  const policy = named(now)
+  return {
+    ...violation(
+      subject,
+      now,
+      message`${policy} verifies other images of the namespace, and not this one (${quoted('value', now.why)})`,
+    ),
+    severity: 'low',
+    fix: message`Use an image that ${policy} covers, or add its reference to the policy.`,
+  }
+}
+
+type Unfixed = Omit<Violation, 'fix'>
+
+function violation({ object, id, node }: Subject, { use }: ImageCoverage, what: Message): Unfixed {
+  return {
+    node,
+    object,
+    path: use.path,
+    value: `${use.list} ${use.written ?? ''}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
+  }
+}
+
+function named({ by }: ImageCoverage): Message {
+  if (!by) return message`no policy`
+  const { kind, namespace, name } = by.policy
+  return message`${objectPart(kind, namespace, name)} (${part('path', `${by.origin.file}:${by.origin.line}`)})`
+}
+
+const effect = ({
+  state,
+}: ImageCoverage): 'refused it without a valid signature' | 'reported it without a valid signature' =>
+  state === 'enforced' ? 'refused it without a valid signature' : 'reported it without a valid signature'
+
+function outcome({ state, why }: ImageCoverage): Message {
+  if (state === 'audited') return message`Kyverno only reports that, and runs it`
+  if (state === 'unknown') return message`it is not known whether a policy does (${quoted('value', why)})`
+  return message`no policy asks for its signature (${quoted('value', why)})`
+}
+
+/** An object of the platform on which depends what policies deny, and that a change edits, adds or removes. */
+interface ChangedPolicy {
+  /** As it is, or as it was where it is removed. */
+  readonly object: KubeObject
+  readonly origin: Origin
+  /** How it changes, as the predicate of a sentence. */
+  readonly what: Message
+  readonly value: string
+}
+
+const kinds = () => [
+  ...policyEngines.flatMap(engine => [...engine.kinds, ...engine.companions]),
+  ...[IMAGE_POLICY, NAMESPACED_IMAGE_POLICY],
+]
+
+/** The policies, bindings and exceptions among these objects. */
+const policiesIn = (objects: readonly KubeObject[]): readonly KubeObject[] => {
+  const all = new Set(kinds())
+  return objects.filter(object => all.has(kindOf(object)))
+}
+
+/** Any change counts: whether less is denied then, only people can say of objects that are not in the fleet. */
+function* changedPolicies(before: FleetIndex, index: FleetIndex, cluster: string): Iterable<ChangedPolicy> {
+  const of = (from: FleetIndex, kind: string) => from.platformAnywhere(cluster, kind).map(({ object }) => object)
+  const policies = kinds().flatMap(kind => of(before, kind))
+  yield* changesOf(before, index, cluster, policies)
+  for (const object of EXCEPTION_KINDS.flatMap(kind => of(index, kind))) {
+    const { namespace, name } = idOf(object)
+    const isNew = !before.platformObject(cluster, kindOf(object), namespace, name)
+    if (isNew && exceptedPolicy(before, cluster, object)) yield change(object, message`exempts objects from a policy`)
+  }
+  const parts = policies.flatMap(({ root }) => [...partsIn(root)])
+  const isRead = (object: KubeObject) => parts.some(([key, node]) => PARAMETERS.has(key) && isNamed(object, node))
+  const parameterKinds = new Set(parts.map(([key, node]) => (key === 'paramKind' ? kindIn(node) : '/ConfigMap')))
+  const parameters = [...parameterKinds].flatMap(kind => of(before, kind).filter(isRead))
+  yield* changesOf(before, index, cluster, parameters, message`is read by a policy, and `)
+  const selectors = parts.filter(([key]) => key === 'namespaceSelector')
+  for (const object of selectors.length > 0 ? of(index, '/Namespace') : []) {
+    const { name } = idOf(object)
+    const old = before.platformObject(cluster, '/Namespace', '', name)
+    if (!old || old.root === object.root) continue
+    const [was, is] = [before, index].map(one => namespaceLabels(one, cluster, name))
+    const isLost = selectors.some(([, node, excludes]) => {
+      const read = readLabelSelector(node)
+      return read && selects(read, was!) !== excludes && selects(read, is!) === excludes
+    })
+    const labels = (at(object.root, ['metadata', 'labels']) ?? object.root).origin
+    if (isLost) yield change(object, message`changes its labels, by which policies select`, labels)
+  }
+}
+
+function* changesOf(
+  before: FleetIndex,
+  index: FleetIndex,
+  cluster: string,
+  objects: readonly KubeObject[],
+  role?: Message,
+): Iterable<ChangedPolicy> {
+  const isParameter = role !== undefined
+  for (const was of objects) {
+    const { namespace, name } = idOf(was)
+    const [old, is] = [before, index].map(one => one.platformObject(cluster, kindOf(was), namespace, name))
+    if (!is) yield change(was, message`${role ?? message``}is removed`)
+    else if (is.root !== old!.root && textOf(is, isParameter) !== textOf(old!, isParameter))
+      yield change(
+        is,
+        message`${role ?? message``}is changed`,
+        originAt(is.root, firstChange(at(old!.root, ['spec']), at(is.root, ['spec']), ['spec']) ?? []),
+      )
+  }
+}
+
+const change = (object: KubeObject, what: Message, origin = object.root.origin): ChangedPolicy => ({
+  object,
+  origin,
+  what,
+  value: hashOf([textOf(object)]),
+})
+
+/** All of it that decides; by their labels are only parameters selected. */
+function textOf({ root }: KubeObject, isParameter = false): string {
+  const fields = [...root.fields].filter(([key]) => !BESIDES.has(key))
+  const labels = isParameter ? at(root, ['metadata', 'labels']) : undefined
+  return JSON.stringify([
+    labels ? canonical(labels) : '',
+    ...fields.map(([key, { value }]) => [key, canonical(value)]).sort(),
+  ])
+}
+
+const BESIDES = new Set(['apiVersion', 'metadata', 'status'])
+
+/** Where two versions begin to differ. */
+function firstChange(was: Node | undefined, is: Node | undefined, path: Path): Path | undefined {
+  if (was && is && canonical(was) === canonical(is)) return undefined
+  if (was?.type === 'map' && is?.type === 'map')
+    for (const key of new Set([...is.fields.keys(), ...was.fields.keys()])) {
+      const found = firstChange(at(was, [key]), at(is, [key]), [...path, key])
+      if (found) return found
+    }
+  if (was?.type === 'list' && is?.type === 'list' && was.items.length === is.items.length)
+    for (const [index, item] of is.items.entries()) {
+      const found = firstChange(was.items[index], item, [...path, index])
+      if (found) return found
+    }
+  return path
+}
+
+const PARAMETERS = new Set(['paramRef', 'configMap'])
+const PARTS = new Set([...PARAMETERS, 'paramKind', 'namespaceSelector'])
+
+/** What a policy says of what it reads and selects by: the name of the field, its value, and whether it excludes. */
+function* partsIn(node: Node, name = '', excludes = false): Iterable<readonly [string, Node, boolean]> {
+  if (PARTS.has(name)) yield [name, node, excludes]
+  if (node.type === 'list') for (const item of node.items) yield* partsIn(item, '', excludes)
+  if (node.type === 'map')
+    for (const [key, { value }] of node.fields) yield* partsIn(value, key, excludes || key === 'exclude')
+}
+
+const kindIn = (node: Node) => `${groupOf(stringAt(node, ['apiVersion']) ?? '')}/${stringAt(node, ['kind']) ?? ''}`
+
+/** Whether a reference may mean an object: what it names by an expression or selects may be any. */
+function isNamed(object: KubeObject, reference: Node): boolean {
+  const { namespace, name } = idOf(object)
+  const fits = (key: string, text: string) =>
+    matchesWildcard((stringAt(reference, [key]) || '*').replace(/\{\{.*?\}\}/g, '*'), text)
+  return fits('name', name) && (namespace === '' || fits('namespace', namespace))
 }

@@ -1,16 +1,24 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { codeWord, type Message, type MessagePart, message, part } from '../../base/message.ts'
+import { probably } from '../../base/name-list.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { isCopied } from '../../fleet/resource-sets/render-resource-set.ts'
-import { originAt } from '../../kube/node.ts'
+import { isCopied } from '../../fleet/rendering/render-resource-set.ts'
+import { ACCESS_FROM } from '../../flux/references.ts'
+import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { readBinding } from '../../kube/rbac/binding.ts'
+import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
+import type { Problem } from '../../schema/core/problem.ts'
+import { hasImmutableFields, immutableChanges } from '../../schema/immutable-changes.ts'
+import type { Edit } from '../model/finding.ts'
 import type { Rule, Violation } from '../model/rule.ts'
-import { type ComparedObject, compareObject } from './support/compare-object.ts'
-import { comparedVersion } from './support/compared-version.ts'
-import { isDecrypted } from './support/is-decrypted.ts'
-import { mismatches } from './support/mismatches.ts'
-import { refusedUpdates } from './support/refused-updates.ts'
-import { updatedFrom } from './support/updated-from.ts'
+import { fluxMarks } from '../ownership/apply-marks.ts'
+import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
+import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, renamedKey } from './compare-object.ts'
 
 /** The API server refuses the whole Kustomization where it refuses one object. */
 export const schemaMismatch: Rule = {
@@ -50,4 +58,306 @@ function withoutCopied(compared: ComparedObject, node: FleetNode, object: KubeOb
   const problems = compared.answer.problems.filter(({ kind, path }) => kind !== 'missing-field' || path[0] !== 'data')
   const count = compared.answer.count - (compared.answer.problems.length - problems.length)
   return { ...compared, answer: { ...compared.answer, problems, count } }
+}
+
+/** Each place of an object that the cluster refuses, or may refuse. */
+function* mismatches(
+  { object, id, node }: Pick<Subject, 'object' | 'id' | 'node'>,
+  compared: ComparedObject,
+): Iterable<Violation> {
+  const { problems, count } = compared.answer
+  const who = objectPart(id.kind, id.namespace, id.name)
+  for (const problem of problems) {
+    if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
+    yield {
+      node,
+      object,
+      level: levelOf(problem, compared),
+      path: problem.path,
+      value: problemKey(problem),
+      ...problemText(problem, who, compared.server),
+      ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
+      ...editOf(object.root, problem, compared),
+    }
+  }
+  for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
+    yield {
+      node,
+      object,
+      level: 'warning',
+      path,
+      value: `rule not evaluated ${path.join('.')} ${rule}`,
+      message: message`${who}: a rule of ${compared.server} was not evaluated: ${quoted('value', why)}. The rule is ${part('value', rule)}.`,
+      fix: message`Check on the cluster whether the API server accepts the object.`,
+    }
+  }
+  if (count <= problems.length) return
+  yield {
+    node,
+    object,
+    level: compared.isCertain ? 'violation' : 'warning',
+    path: [],
+    value: 'more',
+    message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
+    fix: message`Correct the listed fields first.`,
+  }
+}
+
+/** Includes the rule text because two rules may refuse the same field. */
+const problemKey = ({ kind, path, allowed }: Problem): string =>
+  `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
+
+/** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */
+function levelOf(
+  problem: Problem,
+  { isCertain, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'refusedByAll'>,
+): 'violation' | 'warning' {
+  const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
+  const isRefused = isPart || !ACCEPTED.includes(problem.kind)
+  // a mutating webhook can add what is missing before the API server validates, and corrects nothing that is wrong
+  const isRefusedByAll = problem.kind !== 'missing-field' && refusedByAll.includes(problem)
+  return isRefused && (isCertain || isRefusedByAll) ? 'violation' : 'warning'
+}
+
+/** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
+function mayBeNewer(root: MapNode, problem: Problem): boolean {
+  const { kind, path, names = [] } = problem
+  if (kind === 'unknown-field') return probably(String(path.at(-1)), names) === undefined
+  if (kind !== 'not-allowed') return false
+  const written = stringAt(root, path)
+  return written === undefined || probably(written, names) === undefined
+}
+
+/** A word that differs from an allowed one in case alone is meant to be that one; a key that resembles one alone is renamed. */
+function editOf(root: MapNode, problem: Problem, compared: ComparedObject): { edit?: Edit } {
+  const { kind, path, names = [] } = problem
+  if (kind === 'unknown-field' || kind === 'dropped-field') return renaming(root, problem, compared)
+  const written = kind === 'not-allowed' ? stringAt(root, path)?.toLowerCase() : undefined
+  const [meant, ...others] = names.filter(name => name.toLowerCase() === written)
+  return meant === undefined || others.length > 0 ? {} : { edit: { set: meant } }
+}
+
+/** Certain only if the map has no such key yet, and the value is one that is valid there. */
+function renaming(
+  root: MapNode,
+  { path, names = [], since, until }: Problem,
+  { again, answer }: ComparedObject,
+): { edit?: Edit } {
+  const key = String(path.at(-1))
+  const alike = names.filter(name => probably(key, [name]) !== undefined)
+  const [meant] = alike
+  const start = path.slice(0, -1)
+  const parent = at(root, start)
+  if (meant === undefined || alike.length > 1 || since !== undefined || until !== undefined) return {}
+  if (parent?.type !== 'map' || parent.fields.has(meant)) return {}
+  const renamed = renamedKey(root, path, meant)
+  if (!renamed) return {}
+  const after = again(renamed)
+  const isValid = after.problems.every(one => !startsWith(one.path, [...start, meant]))
+  return isValid && after.count < answer.count ? { edit: { rename: meant } } : {}
+}
+
+const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
+
+/** What the change does to fields that the API server lets nobody change. `isDeclared`: the fleet says which version it is. */
+function* refusedUpdates(
+  { object, id, kind, node }: Subject,
+  before: FleetIndex,
+  isDeclared: boolean,
+): Iterable<Violation> {
+  if (!hasImmutableFields(kind)) return
+  const was = updatedFrom({ object, id, kind, node }, before)
+  if (was === undefined || was === object) return
+  const who = objectPart(id.kind, id.namespace, id.name)
+  for (const problem of immutableChanges(kind, was.root, object.root)) {
+    yield {
+      node,
+      object,
+      level: isDeclared || problem.words ? 'violation' : 'warning',
+      path: problem.path,
+      value: `${problem.kind} ${problem.path.join('.')}`,
+      ...problemText(problem, who, message`the API server`),
+      ...(problem.path[0] === 'roleRef' ? followsRights(object) : {}),
+    }
+  }
+}
+
+/** What the account of a binding cannot apply by its new role is account-cannot-apply's, which names the role that was meant. */
+function followsRights(object: KubeObject): Pick<Violation, 'follows'> {
+  const { namespace = '', subjects = [] } = readBinding(object) ?? {}
+  const account = subjects.find(({ kind }) => kind === 'ServiceAccount')
+  return account ? { follows: hashOf(['rights', userOfAccount(account.namespace, account.name), namespace]) } : {}
+}
+
+/** The object before the update; undefined where Flux creates the object or may recreate it. */
+function updatedFrom(
+  { object, id, kind, node }: Pick<Subject, 'object' | 'id' | 'kind' | 'node'>,
+  before: FleetIndex,
+): KubeObject | undefined {
+  if (isForced(node) || isApart(object)) return undefined
+  const versions = before.versionsOf(node.cluster, kind, id.namespace, id.name)
+  const was = versions.find(one => one.node.key === node.key) ?? (versions.length === 1 ? versions[0] : undefined)
+  return was === undefined || isApart(was.object) ? undefined : was.object
+}
+
+/** With `spec.force`, Flux deletes and recreates an object that it cannot update. */
+function isForced({ kustomization }: FleetNode): boolean {
+  const force = at(kustomization.root, ['spec', 'force'])
+  return force !== undefined && !(force.type === 'scalar' && (force.value === false || force.value === null))
+}
+
+/** Values of the annotations with which Flux recreates an object or does not update it. */
+const APART: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/force', ['enabled']],
+  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+])
+const isApart = (object: KubeObject): boolean => fluxMarks(object, APART).length > 0
+
+/** Of more names the number is said. */
+const MAX_NAMES = 12
+
+const consequence = ({ kind }: Problem) =>
+  kind === 'dropped-labels' ? message` Flux drops all labels of the object.` : message``
+
+/** What `server`, a version of Kubernetes or the definition of a kind, refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
+function problemText(problem: Problem, who: MessagePart, server: Message): { message: Message; fix: Message } {
+  const { path } = problem
+  const field = quoted('field', path.join('.'))
+  switch (problem.kind) {
+    case 'unknown-field':
+      return unknownField(problem, message`${who}: ${server} has no field ${field}.`, field)
+    case 'dropped-field':
+      return unknownField(
+        problem,
+        message`${who}: Flux drops the field ${field}, which Kubernetes does not know, so it has no effect.`,
+        field,
+      )
+    case 'missing-field':
+      return {
+        message: message`${who}: ${field} is missing, which ${server} requires.${allowedWords(problem)}${neededText(problem)}`,
+        fix: message`Set ${field}.`,
+      }
+    case 'dropped-labels':
+    case 'wrong-type':
+    case 'bad-format':
+      return {
+        message: message`${who}: ${field} is ${part('value', problem.found)}. Allowed: ${part('value', problem.allowed)}.${consequence(problem)}`,
+        fix: message`Set ${field} to ${part('value', problem.allowed)}.`,
+      }
+    case 'not-allowed':
+      return {
+        message: message`${who}: ${field} has a value that ${server} does not know.${allowedWords(problem)}`,
+        fix: message`Set ${field} to one of the allowed values.`,
+      }
+    case 'forbidden-field':
+      return {
+        message: message`${who}: ${field} may not stand here. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Remove ${field}.`,
+      }
+    case 'immutable':
+      return {
+        message: message`${who}: the API server refuses to change ${field} of an object that exists${problem.words ? message` (${part('value', problem.words)}), and Flux applies nothing of the Kustomization` : ''}.`,
+        fix: message`Leave ${field} as it is, or give the object another name.`,
+      }
+    case 'rule':
+      return {
+        message: message`${who}: ${server} does not allow ${path.length === 0 ? message`the object` : field}: ${quoted('value', problem.found)}.`,
+        fix: message`Change ${path.length === 0 ? message`the object` : field} so that this rule is true: ${part('value', problem.allowed)}.`,
+      }
+    case 'no-match':
+      return {
+        message: message`${who}: ${field} matches none of the alternatives that ${server} allows. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Change ${field} so that it matches.`,
+      }
+    case 'duplicate':
+      return {
+        message: message`${who}: ${field} is a duplicate. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Remove ${field}, or merge it into the other item.`,
+      }
+    case 'unknown-kind':
+      return unknownKind(problem, who, server)
+    case 'deprecated-version':
+      return deprecatedVersion(problem, who)
+  }
+}
+
+/** What a missing field must contain, if not any value will do. */
+const neededText = ({ allowed, names }: Problem): Message =>
+  names === undefined && allowed !== 'a value' ? message` Needed: ${part('value', allowed)}.` : message``
+
+function allowedWords({ names }: Problem): Message {
+  if (names === undefined) return message``
+  const listed = part('value', names.slice(0, MAX_NAMES).join(', '))
+  const more = names.length - MAX_NAMES
+  return more > 0 ? message` Allowed: ${listed} and ${more} more.` : message` Allowed: ${listed}.`
+}
+
+function unknownField(problem: Problem, what: Message, field: MessagePart): { message: Message; fix: Message } {
+  const { since, until, names = [], path } = problem
+  // who removes the block of an encrypted object loses the way to its values
+  if (path.length === 1 && path[0] === 'sops') {
+    return {
+      message: message`${what} The Kustomization that applies the object does not decrypt it, or SOPS did not write all of the block.`,
+      fix: message`Set ${codeWord('spec.decryption')} of that Kustomization, or encrypt the file again with SOPS.`,
+    }
+  }
+  if (path.join('.') === 'spec.accessFrom') {
+    return {
+      message: message`${what} The access control list of this kind is provisional in Flux.`,
+      fix: message`Move the list to the annotation ${part('value', ACCESS_FROM)} of the object: the gate enforces it there.`,
+    }
+  }
+  if (since !== undefined) {
+    return {
+      message: message`${what} Version ${part('value', since)} is the first to have it.`,
+      fix: message`Remove ${field}, or declare the version of the cluster in ${codeWord('.github/bailiwick.yaml')} if it is newer.`,
+    }
+  }
+  if (until !== undefined) {
+    return {
+      message: message`${what} Version ${part('value', until)} was the last to have it.`,
+      fix: message`Remove ${field}.`,
+    }
+  }
+  const meant = probably(String(problem.path.at(-1)), names)
+  return meant === undefined
+    ? { message: message`${what}${allowedWords(problem)}`, fix: message`Remove ${field}.` }
+    : { message: what, fix: message`Rename it to ${part('value', meant)}, or remove it.` }
+}
+
+function unknownKind(
+  { path, since, until, names = [] }: Problem,
+  who: MessagePart,
+  server: Message,
+): { message: Message; fix: Message } {
+  const isKind = path[0] === 'kind'
+  const last =
+    until !== undefined
+      ? message` Version ${part('value', until)} was the last to serve it.`
+      : since === undefined
+        ? message``
+        : message` Version ${part('value', since)} is the first to serve it.`
+  return names.length === 0
+    ? {
+        message: message`${who}: ${server} does not serve this kind.${last}`,
+        fix: message`Remove the object, or replace it with a kind that is served.`,
+      }
+    : {
+        message: message`${who}: ${server} does not serve this ${isKind ? 'kind' : 'apiVersion'}.${last} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set ${isKind ? 'kind' : 'apiVersion'} to ${part('value', names[0]!)}.`,
+      }
+}
+
+function deprecatedVersion(
+  { since = '', until = '', names = [] }: Problem,
+  who: MessagePart,
+): { message: Message; fix: Message } {
+  const what = message`${who}: Kubernetes ${part('value', since)} deprecates this apiVersion, and ${part('value', until)} is the last version that serves it.`
+  return names.length === 0
+    ? { message: what, fix: message`Replace the object before the cluster is upgraded.` }
+    : {
+        message: message`${what} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
+      }
 }

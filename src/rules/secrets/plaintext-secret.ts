@@ -1,28 +1,21 @@
-import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
-import type { Subject } from '../../facts/subject.ts'
+import { asMessage, listed, type Message, message, untyped } from '../../base/message.ts'
+import { andMore } from '../../base/name-list.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
 import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
-import { at, canonical, originAt, type Path } from '../../kube/node.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { valuesOf } from '../../kube/flux-kinds.ts'
+import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { listed, type Message, message, untyped } from '../../message/message.ts'
-import { asMessage } from '../../message/said.ts'
-import type { Rule, Violation } from '../model/rule.ts'
-import { isRefused, refusal } from './support/misplaced-values.ts'
-import {
-  embeddedSecrets,
-  type Glance,
-  glanceAt,
-  hasNames,
-  isDocumentation,
-  knownCredentials,
-  namedCredentials,
-  type PlainCredential,
-} from './support/plain-credentials.ts'
-import { atReaders } from './support/reader-of.ts'
-import { openValues } from './support/secret-values.ts'
-import { secretsInFiles } from './support/secrets-in-files.ts'
-import { isSealed } from './support/sops.ts'
+import { atReaders, isBelow, readersOf } from '../git/rendered-tree.ts'
+import { everyMap, scalarsOf } from '../model/object-values.ts'
+import { overLimit, type Rule, type Violation } from '../model/rule.ts'
+import { assignedCredential, credentialIn, isCredentialName, isLiteral, mayHoldCredential } from './credential-text.ts'
+import { type OpenValue, openValues } from './open-values.ts'
+import { isRefused, refusal } from './sops-not-decrypted.ts'
+import { isSealed } from './sops-values.ts'
 
 /** Values of a Secret in git are SOPS ciphertext, each of them, and no credential stands elsewhere; whoever it belongs to. */
 export const plaintextSecret: Rule = {
@@ -144,3 +137,254 @@ function violation(
     fix: asMessage(fix),
   }
 }
+
+/** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
+export const UNENCRYPTED_SETTING = 'unencrypted-setting'
+
+const MAX_NAMES = 10
+
+/** What plaintext-secret lets pass is on a list: a key and a form are no proof. */
+export const unencryptedSetting: Rule = {
+  id: UNENCRYPTED_SETTING,
+  severity: 'low',
+  level: 'warning',
+  title: 'Unencrypted setting in a Secret',
+  why: 'A host, a user name, a placeholder or a public key in a Secret is not secret. It does not block. Bailiwick cannot verify that the value is not sensitive.',
+  docs: 'No action is required if the value is not sensitive. It is listed under `notEvaluated` in the JSON and never blocks. Otherwise move settings to a ConfigMap or encrypt the whole Secret. To require encryption of every value, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation.',
+  kinds: 'every',
+  *checkObject(subject) {
+    const { object, kind, node } = subject
+    const values = [...openIn(object, kind)].filter(
+      ({ path, harmless }) => harmless !== undefined && !isRefused(subject, path),
+    )
+    if (values.length === 0) return
+    const { kind: name, namespace, name: called } = idOf(object)
+    const shownOnes = values
+      .slice(0, MAX_NAMES)
+      .map(({ path, harmless }) => message`${quoted('field', String(path.at(-1)))} (${untyped(harmless ?? '')})`)
+    const more = andMore(values.length - MAX_NAMES)
+    yield {
+      node,
+      object,
+      path: values[0]!.path.slice(0, -1),
+      value: 'settings',
+      message: message`${objectPart(name, namespace, called)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
+      fix: message`Encrypt the Secret with SOPS if one of the values is a secret.`,
+    }
+  },
+}
+
+type SettingSubject = Parameters<NonNullable<Rule['checkObject']>>[0]
+
+function openIn(object: SettingSubject['object'], kind: string): Iterable<OpenValue> {
+  if (kind === '/Secret') return openValues(object.root, isSealed(object))
+  return !isDocumentation(object) && glanceAt(object.root).secret ? embeddedSecrets(object) : []
+}
+
+/** What is read of one repository: more than the manifests of anybody. */
+const MAX_BYTES = 64 * 1024 * 1024
+const YAML = /\.ya?ml$/i
+const TEXT =
+  /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
+
+/** Credentials that are in no object: in comments of manifests, and in files beside them. */
+export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iterable<Violation> {
+  if (nodes.length === 0) return
+  let left = MAX_BYTES
+  let unread: string | undefined
+  for (const { path } of files(tree)) {
+    const bytes = readUnlessLarge(tree, path)
+    left -= bytes?.length ?? MAX_BYTES
+    if (!bytes || left < 0) {
+      const reader = readersOf(nodes, path).find(node => isBelow(node, path))
+      unread ??= path
+      if (!reader) continue
+      yield notRead(reader, url, path)
+      return
+    }
+    const found = YAML.test(path) ? inComments(bytes) : inText(bytes)
+    if (!found) continue
+    const { what, line } = found
+    const isInside = nodes.some(node => isBelow(node, path))
+    yield* readersOf(nodes, path).map(
+      (node): Violation => ({
+        node,
+        object: node.kustomization,
+        path: [],
+        origin: { repository: url, file: path, line, column: 1 },
+        value: `${path} ${what}`,
+        message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
+        fix: message`Remove the value and rotate it: it is already in git.`,
+        // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
+        ...(isInside ? {} : { level: 'warning' }),
+      }),
+    )
+  }
+  if (unread !== undefined) yield { ...notRead(nodes[0]!, url, unread), level: 'warning' }
+}
+
+function notRead(node: FleetNode, repository: string, file: string): Violation {
+  const what = message`the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: ${quoted('path', file)} and later files were not searched for credentials`
+  return overLimit(node, what, 'Move large files out of the deployed directories.', {
+    repository,
+    file,
+    line: 1,
+    column: 1,
+  })
+}
+
+function* files(tree: Tree): Iterable<TreeEntry> {
+  const open = ['']
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    for (const entry of tree.list(directory)) {
+      if (entry.type === 'directory') open.push(entry.path)
+      else if (entry.type === 'file' && (YAML.test(entry.path) || TEXT.test(entry.path))) {
+        yield entry
+      }
+    }
+  }
+}
+
+function inText(bytes: Uint8Array) {
+  const text = Buffer.from(bytes).toString('latin1')
+  const found = credentialIn(text)
+  return found && { what: found.what, line: lineAt(text, found.index) }
+}
+
+/** Lines that are comments, as one text with the marks taken away: a key may go over several of them. */
+function inComments(bytes: Uint8Array) {
+  const text = Buffer.from(bytes).toString('latin1')
+  if (!text.includes('#')) return undefined
+  const lines: { readonly text: string; readonly line: number }[] = []
+  let number = 0
+  for (const line of text.split('\n')) {
+    number++
+    const mark = /(?:^|\s)#/.exec(line)
+    if (mark) lines.push({ text: line.slice(mark.index).replace(/^[\s#]+/, ''), line: number })
+  }
+  const joined = lines.map(one => one.text).join('\n')
+  const found = credentialIn(joined)
+  return found && { what: found.what, line: lines[lineAt(joined, found.index) - 1]?.line ?? 1 }
+}
+
+const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length
+
+/** What a first look at an object shows: most hold nothing that is worth a second. */
+interface Glance {
+  credential: boolean
+  secret: boolean
+  environment: boolean
+}
+
+const glances = new WeakMap<Node, Glance>()
+
+/** Looks at each value and name of an object once. */
+function glanceAt(root: Node): Glance {
+  const known = glances.get(root)
+  if (known) return known
+  const seen: Glance = { credential: false, secret: false, environment: false }
+  look(root, seen, true)
+  glances.set(root, seen)
+  return seen
+}
+
+function look(node: Node, seen: Glance, isRoot: boolean): void {
+  if (node.type === 'scalar') {
+    if (typeof node.value === 'string' && !seen.credential) seen.credential = mayHoldCredential(node.value)
+  } else if (node.type === 'list') for (const item of node.items) look(item, seen, false)
+  else {
+    for (const [key, { value }] of node.fields) {
+      if (key === 'env') seen.environment = true
+      if (key === 'kind' && !isRoot && value.type === 'scalar' && value.value === 'Secret') seen.secret = true
+      look(value, seen, false)
+    }
+  }
+}
+
+/** A value that is, or very likely is, a credential in the open. */
+interface PlainCredential {
+  readonly path: Path
+  readonly what: string
+  /** The name says so, the value by itself does not. */
+  readonly byName: boolean
+}
+
+/** A value of a Secret inside of an object of another kind; `harmless`: why it is no secret all the same. */
+type EmbeddedValue = PlainCredential & Pick<OpenValue, 'harmless'>
+
+/** Credentials in an object that is no Secret, by their form. */
+function* knownCredentials(kind: string, { root }: KubeObject): Iterable<PlainCredential> {
+  const binary = kind === '/ConfigMap' ? at(root, ['binaryData']) : undefined
+  if (binary?.type === 'map') {
+    for (const [key, { value }] of binary.fields) {
+      const text = value.type === 'scalar' && typeof value.value === 'string' ? value.value : ''
+      const found = credentialIn(Buffer.from(text, 'base64').toString('latin1'))
+      if (found) yield { path: ['binaryData', key], what: found.what, byName: false }
+    }
+  }
+  for (const { path, node } of scalarsOf(root)) {
+    if (typeof node.value !== 'string' || node.opaque) continue
+    const found = credentialIn(node.value)
+    if (found) yield { path, what: found.what, byName: false }
+  }
+}
+
+/** Secrets inside of objects of other kinds: what a controller would create from a list of manifests. */
+function* embeddedSecrets({ root }: KubeObject): Iterable<EmbeddedValue> {
+  for (const { path, node } of everyMap(root)) {
+    if (path.length === 0 || stringAt(node, ['kind']) !== 'Secret' || stringAt(node, ['apiVersion']) !== 'v1') continue
+    // a policy that generates a Secret names it beside its data, not in metadata
+    if (at(node, ['metadata'])?.type !== 'map') continue
+    for (const { path: inner, harmless } of openValues(node, false)) {
+      const value = { path: [...path, ...inner], what: 'a value of a Secret', byName: false }
+      yield harmless ? { ...value, harmless } : value
+    }
+  }
+}
+
+/** Places whose names are chosen by people and whose values are read by programs. */
+const NAMED: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([
+  ...[...valuesOf(row => row.free)].map(([kind, path]) => [kind, [path]] as const),
+  ['/ConfigMap', [['data']]],
+])
+
+/** Whether names of this kind's values say what they are. */
+const hasNames = (kind: string): boolean => NAMED.has(kind)
+
+/** Credentials by the name that they have: in values of charts, variables, ConfigMaps and the environment of containers. */
+function* namedCredentials(kind: string, object: KubeObject): Iterable<PlainCredential> {
+  const places = NAMED.get(kind)
+  if (!places) {
+    yield* environment(object.root)
+    return
+  }
+  for (const base of places) {
+    const root = at(object.root, base)
+    if (!root) continue
+    for (const { path, node } of scalarsOf(root, base)) {
+      if (node.opaque || typeof node.value === 'boolean' || node.value === null) continue
+      const name = String(path.findLast(step => typeof step === 'string'))
+      const text = String(node.value)
+      if (isCredentialName(name) ? isLiteral(text) : kind === '/ConfigMap' && assignedCredential(text) !== undefined) {
+        yield { path, what: 'a credential', byName: true }
+      }
+    }
+  }
+  if (kind !== '/ConfigMap') yield* environment(object.root)
+}
+
+function* environment(root: Node): Iterable<PlainCredential> {
+  for (const { path, node } of everyMap(root)) {
+    const list = node.fields.get('env')?.value
+    if (list?.type !== 'list') continue
+    for (const [index, item] of list.items.entries()) {
+      const value = at(item, ['value'])
+      if (value?.type !== 'scalar' || value.opaque || typeof value.value !== 'string') continue
+      if (!isCredentialName(stringAt(item, ['name']) ?? '') || !isLiteral(value.value)) continue
+      yield { path: [...path, 'env', index, 'value'], what: 'a credential', byName: true }
+    }
+  }
+}
+
+/** Kinds whose text is documentation, megabytes of it, and never a value. */
+const isDocumentation = (object: KubeObject): boolean => idOf(object).kind === 'CustomResourceDefinition'

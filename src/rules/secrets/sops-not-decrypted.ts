@@ -1,24 +1,20 @@
-import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
-import { hashOf } from '../../facts/fingerprint.ts'
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
-import type { Subject } from '../../facts/subject.ts'
-import { flagsByController } from '../../fleet/lockdown/lockdown-flags.ts'
+import { codeWord, type Message, message, part } from '../../base/message.ts'
+import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { at, originAt, stringAt } from '../../kube/node.ts'
+import { misplacedValues, type SopsValue } from '../../flux/sops/encrypted-values.ts'
+import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { isLeftSealed } from '../../kube/sealed-values.ts'
-import { isSopsEncrypted } from '../../kube/sops-marks.ts'
-import { codeWord, type Message, message, part } from '../../message/message.ts'
+import { isLeftSealed, isSopsEncrypted } from '../../kube/sops.ts'
+import { atReaders } from '../git/rendered-tree.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
-import { isDecrypted } from '../schema/support/is-decrypted.ts'
-import { damagedValues } from './support/damaged-values.ts'
-import { encryptedDocuments } from './support/encrypted-files.ts'
-import { misplacedIn } from './support/misplaced-values.ts'
-import { atReaders } from './support/reader-of.ts'
-import { isAgeForm, isPgpForm } from './support/sealed-key-form.ts'
-import { isSealed } from './support/sops.ts'
-import { recipientsOf } from './support/sops-recipients.ts'
+import { openValues } from './open-values.ts'
+import { encryptedDocuments, recipientsOf } from './sops-files.ts'
+import { damagedValues, isAgeForm, isPgpForm, isSealed } from './sops-values.ts'
 
 const DECRYPTION = ['spec', 'decryption']
 
@@ -140,3 +136,77 @@ function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Viola
     }
   }
 }
+
+/** Values that an encrypted object does not hold as its block says. A secret in clear is a finding of `plaintext-secret`. */
+function* misplacedIn(subject: Subject): Iterable<Violation> {
+  const { object, id, kind } = subject
+  const secrets = kind === '/Secret' ? [...openValues(object.root, isSealed(object))].filter(one => !one.harmless) : []
+  if (secrets.some(({ path }) => isRefused(subject, path))) return
+  const { open, sealed } = misplaced(subject)
+  const block = codeWord('sops')
+  if (open.length > 0)
+    yield misplacedViolation(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
+  const consequence = message`Flux applies the ciphertext as its value`
+  if (sealed.length > 0)
+    yield misplacedViolation(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
+}
+
+/** Whether Flux finds a value in clear where SOPS takes it for encrypted. */
+export function isRefused(subject: Pick<Subject, 'object' | 'node'>, path: Path): boolean {
+  const value = at(subject.object.root, path)
+  const moved = value?.type === 'scalar' ? value.movedFrom : undefined
+  return misplaced(subject).openAt.has(JSON.stringify([moved ?? path[0], ...path.slice(1)]))
+}
+
+/** What Flux says of an object that holds in clear what SOPS takes for encrypted (getsops/sops, Tree.Decrypt). */
+export function refusal({ kind, namespace, name }: Subject['id']): Message {
+  const cause = "Could not decrypt value: Input string <redacted> does not match sops' data format"
+  const words = `failed to decrypt and format '${namespace}/${name}' ${kind} data: error decrypting sops tree: Error walking tree: ${cause}`
+  return message`Flux applies nothing of the Kustomization: ${part('value', words)}`
+}
+
+interface Misplaced {
+  readonly open: readonly SopsValue[]
+  readonly sealed: readonly SopsValue[]
+  /** The places of the open ones, as JSON. */
+  readonly openAt: ReadonlySet<string>
+}
+
+const NONE: Misplaced = { open: [], sealed: [], openAt: new Set() }
+/** By document, because each value of it is asked about. */
+const known = new WeakMap<MapNode, Misplaced>()
+
+function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplaced {
+  if (!object.sealed || !isDecrypted(node)) return NONE
+  const kept = known.get(object.sealed)
+  if (kept) return kept
+  const { open = [], sealed = [] } = Object.groupBy(misplacedValues(object.sealed), one =>
+    one.isSealed ? 'sealed' : 'open',
+  )
+  const found = { open, sealed, openAt: new Set(open.map(({ place }) => JSON.stringify(place))) }
+  known.set(object.sealed, found)
+  return found
+}
+
+function misplacedViolation(
+  { object, id, node }: Subject,
+  values: readonly SopsValue[],
+  what: Message,
+  then: Message,
+): Violation {
+  const [{ node: value, place, isSealed: isCiphertext }] = values as [SopsValue]
+  const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
+  return {
+    node,
+    object,
+    path: place,
+    origin: value.origin,
+    value: isCiphertext ? 'sealed' : 'open',
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
+    fix: message`Restore ${part('path', value.origin.file)} from git, and change the value with \`sops edit\`.`,
+  }
+}
+
+/** Whether the Kustomization of a node decrypts what it applies. */
+export const isDecrypted = (node: FleetNode): boolean =>
+  at(node.kustomization.root, ['spec', 'decryption'])?.type === 'map'

@@ -1,16 +1,23 @@
-import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
-import { hashOf } from '../../facts/fingerprint.ts'
-import { quoted } from '../../facts/shown.ts'
+import { type Message, message, untyped } from '../../base/message.ts'
+import { comparePatterns } from '../../expr/regexp/pattern.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Node } from '../../kube/node.ts'
-import { type Message, message, untyped } from '../../message/message.ts'
+import { canonical, type Node, withoutField } from '../../kube/node.ts'
+import { atReaders, isBelow } from '../git/rendered-tree.ts'
 import type { Rule, Violation } from '../model/rule.ts'
-import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
-import { areNeutral } from './support/neutral-rules.ts'
-import { atReaders, isBelow } from './support/reader-of.ts'
-import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './support/sops-config.ts'
-import type { Recipients } from './support/sops-recipients.ts'
+import {
+  type CreationRule,
+  creationRules,
+  documentsOf,
+  type EncryptedDocument,
+  encryptedDocuments,
+  type Recipients,
+  SOPS_CONFIG,
+  SopsConfigs,
+} from './sops-files.ts'
 
 /** Who can read a secret does not change by the way. */
 export const sopsRecipient: Rule = {
@@ -185,4 +192,43 @@ function found(at: Node, value: string, what: Message, fix: Message): Found {
     message: message`${what}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,
     fix,
   }
+}
+
+/** Fields in which two rules with the same recipients may differ. */
+const FIELDS = ['age', 'pgp', 'path_regex']
+
+/**
+ * Whether `more` equals `less` plus rules that change nothing: each additional rule encrypts every path that it can match exactly as
+ * the rules after it do, for the same recipients. Then it does not matter which of the two lists applies.
+ */
+function areNeutral(less: readonly CreationRule[], more: readonly CreationRule[]): boolean {
+  let at = 0
+  for (const [index, rule] of more.entries()) {
+    if (rule.text === less[at]?.text) at += 1
+    else if (!isNeutral(rule, more.slice(index + 1))) return false
+  }
+  return at === less.length
+}
+
+function isNeutral(rule: CreationRule, behind: readonly CreationRule[]): boolean {
+  const { pattern, node } = rule
+  if (!pattern || node.type !== 'map') return false
+  for (const other of behind) {
+    const relation = other.pattern ? comparePatterns(pattern.text, other.pattern.text) : 'within'
+    if (relation === 'apart') continue
+    if (relation === 'unknown' || !isAlike(rule, other)) return false
+    if (relation === 'within') return true
+  }
+  return false
+}
+
+function isAlike(one: CreationRule, other: CreationRule): boolean {
+  const names = (rule: CreationRule) => [...rule.recipients.keys()].sort().join(' ')
+  return names(one) !== '' && names(one) === names(other) && wayOf(one.node) === wayOf(other.node)
+}
+
+/** The settings of a rule besides its path and recipients. Recipients of other kinds count as settings. */
+function wayOf(node: Node): string {
+  if (node.type !== 'map') return ''
+  return canonical(FIELDS.reduce((map, field) => withoutField(map, field), node))
 }

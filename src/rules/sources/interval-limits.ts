@@ -1,8 +1,8 @@
-import { objectPart, quoted } from '../../facts/shown.ts'
-import type { Subject } from '../../facts/subject.ts'
-import { kindsThat, OPERATOR_GROUP } from '../../flux/kinds.ts'
+import { message, part } from '../../base/message.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { kindsThat, OPERATOR_GROUP } from '../../kube/flux-kinds.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import { message, part } from '../../message/message.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const KINDS = kindsThat(row => row.repeats)

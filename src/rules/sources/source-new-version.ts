@@ -1,12 +1,11 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
-import { isNextVersion } from '../../facts/source-ref.ts'
-import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { ASKED, WANTED } from '../../fleet/model/unread.ts'
-import { sourceNamed } from '../../flux/kinds.ts'
+import { message, untyped } from '../../base/message.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { isNextVersion } from '../../fleet/facts/sources.ts'
+import { ASKED, type FleetNode, WANTED } from '../../fleet/model/fleet.ts'
+import { sourceNamed } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** An approved source of the platform asks for no second approval at each release, and is never plain green. */
@@ -17,7 +16,7 @@ export const sourceNewVersion: Rule = {
   title: 'New version of a source that is not visible',
   why: 'Bailiwick does not evaluate content that is not visible. Only the rights of the applying account limit what the new version changes.',
   source: 'https://fluxcd.io/flux/components/source/ocirepositories/#reference',
-  docs: 'Review what changed between the two versions. The rule reports a source of the platform that follows a later version by its tag (`v1.2.3` instead of `v1.2.2`). Approving the source approved its address, signature, path and account. If anything else of these changes, or the version is older, a prerelease, a range, a branch, a commit or a digest, the change needs an approval (`source-opaque`). `unrenderedCharts: approve` in .github/bailiwick.yaml requires the approval of a fleet admin for every version. So does `off` for this rule, because then nothing names the version. The rule compares with the base.',
+  docs: 'Review what changed between the two versions. The rule reports a source of the platform that follows a later version by its tag (`v1.2.3` instead of `v1.2.2`). Approving the source approved its address, signature, path and account. Any other change of these needs an approval (`source-opaque`). So does an older version, a prerelease, a range, a branch, a commit or a digest. `unrenderedCharts: approve` in .github/bailiwick.yaml requires the approval of a fleet admin for every version. So does `off` for this rule, because then nothing names the version. The rule compares with the base.',
   *checkNode(node, { index, before }) {
     const was = before?.node(node.key)
     if (!before || !was || !isUnread(node) || !isUnread(was) || was.source.id !== node.source.id) return

@@ -1,12 +1,13 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
-import type { Subject } from '../../facts/subject.ts'
+import { matchesWildcard } from '../../admission/jmespath/values.ts'
+import { message, part } from '../../base/message.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import { idOf } from '../../kube/object.ts'
-import { message } from '../../message/message.ts'
-import type { Rule, Violation } from '../model/rule.ts'
-import { everyPath } from './support/every-path.ts'
-import { exceptedPolicy } from './support/excepted-policy.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { everyPath, isUnset, textOf } from '../model/object-values.ts'
+import { type Rule, serverAnswer, type Violation } from '../model/rule.ts'
 
 /** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
 const KINDS = [
@@ -102,4 +103,115 @@ function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iter
       fix: message`Set the service reference to a Service in a platform namespace.`,
     }
   }
+}
+
+const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
+
+/** Definitions of kinds are the platform's: neither a manifest nor a chart of a tenant replaces them. */
+export const crdAdmission: Rule = {
+  id: 'crd-admission',
+  severity: 'critical',
+  title: 'CustomResourceDefinition in tenant content',
+  why: 'A CustomResourceDefinition is cluster-scoped. Replacing one can drop fields, validation or stored versions for all tenants. Its conversion webhook can read and change every object of the kind.',
+  docs: 'Ask a fleet admin to install the CustomResourceDefinition. In a HelmRelease, leave out `install.crds` and `upgrade.crds`, or set them to `Skip` or `Create`.',
+  kinds: [DEFINITION, HELM_RELEASE],
+  *checkObject(subject, { index }) {
+    if (subject.kind === HELM_RELEASE) yield* release(subject, index)
+    else if (subject.node.tenant !== undefined) yield definition(subject, index)
+    else yield* conversion(subject, index)
+  },
+}
+
+function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+  if (node.tenant === undefined || index.actsFor(node, object) === undefined) return
+  for (const when of ['install', 'upgrade']) {
+    const path: Path = ['spec', when, 'crds']
+    const policy = at(object.root, path)
+    const text = textOf(policy) ?? ''
+    if (!policy || isUnset(policy) || text === 'Skip' || text === 'Create') continue
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      severity: 'high',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} replaces CustomResourceDefinitions, which are cluster-scoped: ${part('field', `spec.${when}.crds`)} is ${quoted('value', text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
+      fix: message`Remove ${part('field', `spec.${when}.crds`)}, and ask a fleet admin to install the CustomResourceDefinitions.`,
+      edit: { remove: true },
+    }
+  }
+}
+
+function definition({ object, id, node }: Subject, index: FleetIndex): Violation {
+  const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
+  return {
+    node,
+    object,
+    path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
+    value: webhook ? 'Webhook' : 'CustomResourceDefinition',
+    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
+    fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
+  }
+}
+
+/** What the platform defines is its own affair, but for objects of everybody that a tenant's Service would convert. */
+function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+  const places: Path[] = [
+    ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],
+    ['spec', 'conversion', 'webhookClientConfig', 'service', 'namespace'],
+  ]
+  for (const path of places) {
+    const namespace = stringAt(object.root, path)
+    if (namespace === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
+    yield {
+      node,
+      object,
+      path,
+      value: namespace,
+      level: 'warning',
+      message: message`${objectPart(id.kind, '', id.name)} makes a Service in the tenant's namespace ${quoted('object', namespace)} convert every object of its kind. Allowed: a Service of the platform.`,
+      fix: message`Set spec.conversion.webhook.clientConfig.service to a Service in a platform namespace.`,
+    }
+  }
+}
+
+/** Policy kinds that a PolicyException can name. */
+const POLICIES = [
+  'kyverno.io/ClusterPolicy',
+  'kyverno.io/Policy',
+  'policies.kyverno.io/ValidatingPolicy',
+  'policies.kyverno.io/NamespacedValidatingPolicy',
+  'policies.kyverno.io/ImageValidatingPolicy',
+  'policies.kyverno.io/NamespacedImageValidatingPolicy',
+  'policies.kyverno.io/MutatingPolicy',
+  'policies.kyverno.io/NamespacedMutatingPolicy',
+  'policies.kyverno.io/GeneratingPolicy',
+  'policies.kyverno.io/NamespacedGeneratingPolicy',
+  'policies.kyverno.io/DeletingPolicy',
+  'policies.kyverno.io/NamespacedDeletingPolicy',
+]
+
+/** The first policy that the platform renders on a cluster and that a PolicyException names, also by wildcard. */
+export function exceptedPolicy(index: FleetIndex, cluster: string, exception: KubeObject): KubeObject | undefined {
+  const patterns = namesIn(exception)
+  if (patterns.length === 0) return undefined
+  for (const kind of POLICIES) {
+    for (const { object } of index.platformAnywhere(cluster, kind)) {
+      const { namespace, name } = idOf(object)
+      const names = namespace === '' ? [name] : [name, `${namespace}/${name}`]
+      if (patterns.some(pattern => names.some(one => matchesWildcard(pattern, one)))) return object
+    }
+  }
+  return undefined
+}
+
+/** `spec.exceptions` of kyverno.io, `spec.policyRefs` of policies.kyverno.io. */
+function namesIn({ root }: KubeObject): string[] {
+  return [
+    ['exceptions', 'policyName'],
+    ['policyRefs', 'name'],
+  ].flatMap(([list, field]) => {
+    const items = at(root, ['spec', list!])
+    return items?.type === 'list' ? items.items.flatMap(item => stringAt(item, [field!]) ?? []) : []
+  })
 }

@@ -1,21 +1,25 @@
-import { objectPart, quoted } from '../../facts/shown.ts'
-import type { Subject } from '../../facts/subject.ts'
+import { message, untyped } from '../../base/message.ts'
+import { memberSettings } from '../../fleet/config/declared-settings.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { pointer } from '../../kube/field-lines.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
-import { pointer } from '../../kube/pointer.ts'
-import { message, untyped } from '../../message/message.ts'
-import { everyMap } from '../model/every-map.ts'
+import { idOf, type KubeObject, POD_SPEC_PATHS } from '../../kube/object.ts'
+import { everyMap, textOf } from '../model/object-values.ts'
 import type { Rule, Violation } from '../model/rule.ts'
-import { badProfiles } from './support/bad-profiles.ts'
-import { askedOf, firstSteps, type RequirementTree } from './support/demand-tree.ts'
-import { isCustomKind } from './support/is-custom-kind.ts'
-import type { Standard } from './support/pod-demand.ts'
-import { containersOf, isInUserNamespace, type Pod, podAt } from './support/pod-parts.ts'
-import { ANY_TREE, CONTAINER_TREE, POD_TREE } from './support/pod-standards.ts'
-import { isOnlyRoot, isSetUp, levelOfRootSetUp } from './support/root-set-up.ts'
-import { textOf } from './support/scalars.ts'
+import {
+  ANY_TREE,
+  askedOf,
+  CONTAINER_TREE,
+  firstSteps,
+  POD_TREE,
+  type PodRequirement,
+  type RequirementTree,
+  type Standard,
+} from './pod-standards.ts'
+import { type Container, containersOf, isCustomKind, isInUserNamespace, type Pod, podAt } from './pods.ts'
 
 /** What a field that breaks a standard is; made a finding where the object and its node are known. */
 interface Fault {
@@ -121,4 +125,62 @@ function flipped(object: KubeObject, { path, standard }: Fault): Pick<Violation,
 /** Of a hostPath its path; of another map only that it is there. */
 function wordOf(node: Node | undefined): string {
   return textOf(node) ?? textOf(at(node, ['path'])) ?? 'set'
+}
+
+const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
+const SECCOMP = ['seccomp.security.alpha.kubernetes.io/pod', 'container.seccomp.security.alpha.kubernetes.io/']
+
+/** An annotation of a pod that takes a profile away from its containers. */
+interface ProfileAnnotation {
+  readonly path: Path
+  readonly value: string
+  readonly reason: string
+}
+
+/** Annotations that name another profile than the runtime's own or one of the node. */
+function* badProfiles(object: KubeObject, annotations: Path): Iterable<ProfileAnnotation> {
+  const map = at(object.root, annotations)
+  if (map?.type !== 'map') return
+  for (const [key, { value: node }] of map.fields) {
+    const reason = profileOf(key)
+    const value = textOf(node) ?? ''
+    if (reason === undefined || isFine(value)) continue
+    yield { path: [...annotations, key], value, reason }
+  }
+}
+
+function profileOf(key: string): string | undefined {
+  if (key.startsWith(APPARMOR)) return 'forbidden AppArmor profile'
+  return SECCOMP.some(name => key === name || (name.endsWith('/') && key.startsWith(name)))
+    ? 'seccompProfile'
+    : undefined
+}
+
+const isFine = (value: string) =>
+  value === '' || value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/')
+
+/** What a container that prepares a volume as root says beside `runAsUser: 0`: nothing of it adds to what any container has. */
+const OF_ROOT: ReadonlySet<string> = new Set(['runAsUser=0', 'runAsNonRoot != true', 'non-default capabilities'])
+
+/**
+ * Whether a container runs to its end before the others start: a sidecar (`restartPolicy: Always`) does not. Such a
+ * container as root, to `chown` a volume, is allowed by the Pod Security Standard "baseline" and common in charts.
+ */
+function isSetUp({ path, node }: Container): boolean {
+  return path.at(-2) === 'initContainers' && textOf(at(node, ['restartPolicy'])) !== 'Always'
+}
+
+/** Whether everything that a container breaks is that it runs as root, with the capabilities that containers have anyway. */
+function isOnlyRoot(
+  faults: readonly { readonly standard: Standard; readonly reason: PodRequirement['reason'] }[],
+): boolean {
+  return faults.every(({ standard, reason }) => standard === 'restricted' && OF_ROOT.has(reason))
+}
+
+/** What the fleet says of it: nothing where it declares `baseline`, a warning where it declares no profile. */
+function levelOfRootSetUp(config: FleetConfig, tenant: string): 'violation' | 'warning' | 'allowed' {
+  const ofAll = config.profileDeclared ? config.profile : undefined
+  const declared = memberSettings(config, tenant).map(one => one?.profile ?? ofAll)
+  if (declared.includes('restricted')) return 'violation'
+  return declared.includes(undefined) ? 'warning' : 'allowed'
 }

@@ -1,18 +1,18 @@
 import type { MapNode, Path } from '../../kube/node.ts'
-import { bytesIn } from '../model/bytes-in.ts'
-import { isUnknown } from '../model/is-unknown.ts'
-import type { Problem } from '../model/problem.ts'
 import {
   badValue,
+  bytesIn,
   forbiddenField,
+  isUnknown,
   itemsIn,
   mapIn,
   mapsIn,
   missingField,
+  type Problem,
   type TypeCheck,
   textIn,
   wrongWord,
-} from './read-field.ts'
+} from './problem.ts'
 import { FORMS, type FormName } from './texts.ts'
 
 type Add = (problem: Problem) => void

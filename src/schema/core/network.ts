@@ -1,20 +1,20 @@
 import type { MapNode, Path } from '../../kube/node.ts'
-import { isUnknown } from '../model/is-unknown.ts'
-import type { Problem } from '../model/problem.ts'
-import { isCidr } from './addresses.ts'
 import {
   badValue,
   forbiddenField,
   isHidden,
   isSet,
+  isUnknown,
   itemsIn,
   mapIn,
   mapsIn,
   missingField,
   numberIn,
+  type Problem,
   type TypeCheck,
   textIn,
-} from './read-field.ts'
+} from './problem.ts'
+import { isCidr } from './texts.ts'
 
 /** Service fields that only some types allow, or that all types but one allow. */
 const ONLY_BALANCED = ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'loadBalancerSourceRanges']

@@ -1,7 +1,16 @@
 import type { MapNode, Node } from '../../kube/node.ts'
-import { isUnknown } from '../model/is-unknown.ts'
-import { compareQuantities } from '../model/quantity.ts'
-import { badValue, mapIn, missingField, type TypeCheck, textIn, wrongWord } from './read-field.ts'
+import {
+  badValue,
+  forbiddenField,
+  isHidden,
+  isUnknown,
+  mapIn,
+  missingField,
+  numberIn,
+  type TypeCheck,
+  textIn,
+  wrongWord,
+} from './problem.ts'
 import { isQualifiedName } from './texts.ts'
 
 const NAMES = ['cpu', 'memory', 'ephemeral-storage']
@@ -123,4 +132,65 @@ export const checkQuota: TypeCheck = (node, path, add) => {
     else if (COUNTED.test(name) && /^\d*[1-9]\d*m$/.test(text) && !/000m$/.test(text))
       add(badValue(here, 'a whole number', 'a part of one'))
   }
+}
+
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3})|([KMGTPE]i|[numkMGTPE]))?$/
+const TENS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+const TWOS: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
+
+/** The number `digits` * 10^`tens`. */
+interface Quantity {
+  readonly digits: bigint
+  readonly tens: number
+}
+
+/** Undefined for a text that is not a quantity. */
+function parse(text: string): Quantity | undefined {
+  const match = text.length > 100 ? null : QUANTITY.exec(text)
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = '', exponent, unit = ''] = match
+  if (whole === '' && fraction === '') return undefined
+  const tens = exponent === undefined ? (TENS[unit] ?? 0) : Number(exponent)
+  const digits = BigInt(`${whole}${fraction}`) << (TWOS[unit] ?? 0n)
+  return { digits: sign === '-' ? -digits : digits, tens: tens - fraction.length }
+}
+
+/** Whether two texts are one quantity: `1Gi` and `1024Mi` (apimachinery, api/resource). */
+export function sameQuantity(a: string, b: string): boolean {
+  return compareQuantities(a, b) === 0
+}
+
+/** Compares two quantities: negative, zero or positive; undefined if one is not a quantity. */
+export function compareQuantities(a: string, b: string): number | undefined {
+  const [first, second] = [parse(a), parse(b)]
+  if (first === undefined || second === undefined) return undefined
+  const smallest = Math.min(first.tens, second.tens)
+  const [x, y] = [first, second].map(({ digits, tens }) => digits * 10n ** BigInt(tens - smallest)) as [bigint, bigint]
+  return x === y ? 0 : x < y ? -1 : 1
+}
+
+/** validateHorizontalPodAutoscalerSpec. */
+export const checkAutoscaler: TypeCheck = (node, path, add) => {
+  const [least, most] = [numberIn(node, 'minReplicas'), numberIn(node, 'maxReplicas')]
+  if (least !== undefined && most !== undefined && most >= 1 && most < least)
+    add(badValue([...path, 'maxReplicas'], 'at least minReplicas', 'a smaller number'))
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  Object: 'object',
+  Pods: 'pods',
+  Resource: 'resource',
+  External: 'external',
+  ContainerResource: 'containerResource',
+}
+
+/** validateMetricSpec. */
+export const checkMetric: TypeCheck = (node, path, add) => {
+  const type = textIn(node, 'type')
+  if (type === undefined || !Object.hasOwn(SOURCES, type)) return
+  const own = SOURCES[type]!
+  if (!mapIn(node, own) && !isHidden(node, own))
+    add(missingField([...path, own], `this field, because type is ${type}`))
+  for (const other of Object.values(SOURCES))
+    if (other !== own && mapIn(node, other)) add(forbiddenField([...path, other], `${own}, because type is ${type}`))
 }

@@ -1,5 +1,5 @@
-import type { Json, Node } from '../../kube/node.ts'
-import { jsonNode } from './json-node.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { Field, Json, MapNode, Node } from '../../kube/node.ts'
 
 /** A rule of `x-kubernetes-validations`. */
 export interface CustomRule {
@@ -255,11 +255,63 @@ const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json)
 const textsOf = (json: Json | undefined): readonly string[] => (Array.isArray(json) ? json.map(textOf) : NONE)
 const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '')
 
-/** The schema that allows every value, which also stands for one that is not a map. */
-export const ANYTHING: CustomSchema = schemaOf(undefined)
-
 /** A schema within another, which remembers it. */
 const levelOf = (json: Json): CustomSchema => {
   const from = mapOf(json)
   return from === EMPTY ? ANYTHING : new JsonSchema(from)
+}
+
+/** A value of a schema stands in no file of an object. */
+const NOWHERE: Origin = { repository: '', file: '', line: 1, column: 1 }
+
+/** The schema that allows every value, which also stands for one that is not a map. */
+export const ANYTHING: CustomSchema = schemaOf(undefined)
+
+/**
+ * An object as the API server validates it: with the defaults of its schema, which take the place of nulls, too
+ * (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/defaulting). The same node where nothing changes.
+ */
+export const withDefaults = (root: MapNode, schema: CustomSchema): MapNode =>
+  schema.hasDefaults ? ofMap(root, schema) : root
+
+function ofNode(node: Node, schema: CustomSchema): Node {
+  if (node.type === 'map') return ofMap(node, schema)
+  const inner = schema.items
+  if (node.type === 'scalar' || !inner?.hasDefaults) return node
+  const items = node.items.map(item => ofNode(item, inner))
+  return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
+}
+
+function ofMap(node: MapNode, schema: CustomSchema): MapNode {
+  let fields: Map<string, Field> | undefined
+  const change = () => (fields ??= new Map(node.fields))
+  for (const [key, inner] of schema.defaulted) {
+    const field = node.fields.get(key)
+    const value = field ? defaultedValue(field.value, inner) : inner.default && ofNode(inner.default, inner)
+    if (value !== undefined && value !== field?.value)
+      change().set(key, field ? { ...field, value } : { key: node.origin, value })
+  }
+  const { additional } = schema
+  if (additional?.hasDefaults) {
+    for (const [key, field] of node.fields) {
+      if (schema.properties.has(key)) continue
+      const value = defaultedValue(field.value, additional)
+      if (value !== field.value) change().set(key, { ...field, value })
+    }
+  }
+  return fields ? { ...node, fields } : node
+}
+
+const defaultedValue = (value: Node, schema: CustomSchema): Node =>
+  ofNode(isNull(value) && !schema.isNullable ? (schema.default ?? value) : value, schema)
+
+const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
+
+/** JSON as nodes. */
+export function jsonNode(value: Json): Node {
+  if (Array.isArray(value)) return { type: 'list', items: value.map(jsonNode), origin: NOWHERE }
+  if (typeof value !== 'object' || value === null) return { type: 'scalar', value, origin: NOWHERE }
+  const fields = new Map<string, Field>()
+  for (const [key, item] of Object.entries(value)) fields.set(key, { key: NOWHERE, value: jsonNode(item) })
+  return { type: 'map', fields, origin: NOWHERE }
 }

@@ -1,11 +1,9 @@
-import type { MapNode, Node, Path, ScalarNode } from '../../kube/node.ts'
-import { keyOf } from '../key-of.ts'
-import { isUnknown } from '../model/is-unknown.ts'
-import type { Problem } from '../model/problem.ts'
-import { writtenAs } from '../model/written-as.ts'
-import { MAX_PROBLEMS } from '../type-walk.ts'
-import type { CustomSchema } from './custom-schema.ts'
-import { type ValueListener, valueProblems } from './value-problems.ts'
+import { parseUrl } from '../../expr/libraries/addresses.ts'
+import { canonical, type MapNode, type Node, type Path, type ScalarNode } from '../../kube/node.ts'
+import { isUnknown, type Problem, writtenAs } from '../core/problem.ts'
+import { isCidr, isIP, matchesText } from '../core/texts.ts'
+import { keyOf, MAX_PROBLEMS } from '../type-walk.ts'
+import { type CustomSchema, jsonNode } from './custom-schema.ts'
 
 /** Fields that every object has, whatever its schema says. */
 export const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
@@ -180,4 +178,143 @@ function isWhole(node: Node): boolean {
 function alternatives(list: readonly CustomSchema[]): string {
   const required = list.map(schema => schema.required.join(' and ')).filter(Boolean)
   return required.length === list.length ? required.join(', or ') : 'what one of the alternatives of its schema allows'
+}
+
+/** Receives what is found in a value. */
+export interface ValueListener {
+  problem(problem: Problem): void
+  /** It is not known whether a value is allowed. */
+  unsure(): void
+}
+
+/** What a schema says of one value alone: words, bounds, pattern and format (k8s.io/kube-openapi, pkg/validation/validate). */
+export function valueProblems(node: Node, schema: CustomSchema, path: Path, heard: ValueListener): void {
+  if (schema.words && !isWord(node, schema.words)) {
+    const names = schema.words.filter(word => typeof word === 'string')
+    heard.problem({ kind: 'not-allowed', path, allowed: names.join(', '), found: 'another value', names })
+  }
+  const { bounds } = schema
+  if (node.type === 'map')
+    checkCount(node.fields.size, bounds.minProperties, bounds.maxProperties, 'fields', path, heard)
+  else if (node.type === 'list') {
+    checkCount(node.items.length, bounds.minItems, bounds.maxItems, 'items', path, heard)
+    if (schema.isUnique && new Set(node.items.map(canonical)).size < node.items.length)
+      heard.problem({ kind: 'duplicate', path, allowed: 'each item once', found: 'a duplicate' })
+  } else if (typeof node.value === 'string') checkText(node.value, schema, path, heard)
+  else if (typeof node.value === 'number' || typeof node.value === 'bigint')
+    checkNumber(node.value, schema, path, heard)
+}
+
+const isWord = (node: Node, words: NonNullable<CustomSchema['words']>): boolean =>
+  (node.type === 'scalar' && typeof node.value === 'string' && words.includes(node.value)) ||
+  words.some(word => canonical(jsonNode(word)) === canonical(node))
+
+function checkCount(
+  count: number,
+  least: number | undefined,
+  most: number | undefined,
+  name: string,
+  path: Path,
+  heard: ValueListener,
+): void {
+  const bad = (allowed: string) =>
+    heard.problem({ kind: 'bad-format', path, allowed, found: `a value of ${count} ${name}` })
+  if (least !== undefined && count < least) bad(`a value of at least ${least} ${name}`)
+  if (most !== undefined && count > most) bad(`a value of at most ${most} ${name}`)
+}
+
+function checkText(text: string, { bounds, pattern, format }: CustomSchema, path: Path, heard: ValueListener): void {
+  const { minLength, maxLength } = bounds
+  // a character has one or two units
+  const isCounted = text.length < 2 * (minLength ?? 0) || text.length > (maxLength ?? Infinity)
+  if (isCounted) checkCount([...text].length, minLength, maxLength, 'characters', path, heard)
+  if (pattern !== '') {
+    const answer = matchesText(pattern, text)
+    if (answer === undefined) heard.unsure()
+    if (answer === false)
+      heard.problem({
+        kind: 'bad-format',
+        path,
+        allowed: `text that matches ${pattern}`,
+        found: 'text that does not match',
+      })
+  }
+  const problem = format === '' ? undefined : formatProblem(text, format, path)
+  if (problem === 'unsure') heard.unsure()
+  else if (problem) heard.problem(problem)
+}
+
+function checkNumber(value: number | bigint, { bounds, format }: CustomSchema, path: Path, heard: ValueListener): void {
+  const number = Number(value)
+  const bad = (allowed: string) => heard.problem({ kind: 'bad-format', path, allowed, found: 'another number' })
+  const { minimum: least, maximum: most, multipleOf: step, isMoreThan, isLessThan } = bounds
+  if (least !== undefined && (number < least || (number === least && isMoreThan)))
+    bad(`a number of ${isMoreThan ? 'more than' : 'at least'} ${least}`)
+  if (most !== undefined && (number > most || (number === most && isLessThan)))
+    bad(`a number of ${isLessThan ? 'less than' : 'at most'} ${most}`)
+  if (step !== undefined && !Number.isInteger(number / step)) bad(`a multiple of ${step}`)
+  if (format === 'int32' && Number.isInteger(number) && (number < -(2 ** 31) || number >= 2 ** 31))
+    bad('a whole number of 32 bits')
+}
+
+const UUID = 'a UUID such as 0d2f2f6e-1c2b-4a7d-9d3e-5a6b7c8d9e0f'
+/** Of a text that is compared with a format. */
+const LONGEST = 10_000
+const LONGEST_HOST = 255
+const HOST =
+  /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u
+
+const matching = (pattern: RegExp) => (text: string) => pattern.test(text)
+
+/** Formats and the texts that the API server accepts (k8s.io/kube-openapi, pkg/validation/strfmt). */
+const FORMATS: ReadonlyMap<string, readonly [fits: (text: string) => boolean, allowed: string]> = new Map([
+  [
+    'date-time',
+    [
+      matching(/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/),
+      'a time such as 2026-01-31T12:00:00Z',
+    ],
+  ],
+  ['date', [matching(/^\d{4}-\d\d-\d\d$/), 'a date such as 2026-01-31']],
+  ['uuid', [matching(/^[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}$/i), UUID]],
+  ['uuid3', [matching(/^[\da-f]{8}-?[\da-f]{4}-?3[\da-f]{3}-?[\da-f]{4}-?[\da-f]{12}$/i), UUID]],
+  ['uuid4', [matching(/^[\da-f]{8}-?[\da-f]{4}-?4[\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}$/i), UUID]],
+  ['uuid5', [matching(/^[\da-f]{8}-?[\da-f]{4}-?5[\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}$/i), UUID]],
+  ['ipv4', [text => isIP(text) && text.includes('.'), 'an IPv4 address']],
+  ['ipv6', [text => isIP(text) && text.includes(':'), 'an IPv6 address']],
+  ['cidr', [isCidr, 'a block of addresses such as 10.0.0.0/8']],
+  ['byte', [matching(/^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=|[A-Za-z\d+/]{4})$/), 'base64']],
+  ['hexcolor', [matching(/^#?(?:[\da-f]{3}|[\da-f]{6})$/i), 'a color such as #00ff00']],
+  ['bsonobjectid', [matching(/^[\da-f]{24}$/i), '24 hexadecimal digits']],
+  [
+    'hostname',
+    [
+      text =>
+        Buffer.byteLength(text) <= LONGEST_HOST &&
+        HOST.test(text) &&
+        text.split('.').every(part => Buffer.byteLength(part) <= 63),
+      'a host name',
+    ],
+  ],
+  ['uri', [text => parseUrl(text) !== undefined, 'a URI']],
+])
+
+/** The API server compares these, too. */
+const UNDECIDED = new Set(
+  'duration email mac isbn isbn10 isbn13 creditcard ssn rgbcolor datetime k8s-short-name k8s-long-name'.split(' '),
+)
+
+/** Durations that Go's time.ParseDuration takes without an overflow; the API server takes more, such as `3 days`. */
+const GO_DURATION = /^[-+]?(?:0|(?:(?:\d{1,6}(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const LONGEST_DURATION = 16
+
+const isGoDuration = (text: string) => text.length <= LONGEST_DURATION && GO_DURATION.test(text)
+
+/** Why a text is not of a format; undefined where it is, or where the API server does not know the format. */
+export function formatProblem(text: string, format: string, path: Path): Problem | 'unsure' | undefined {
+  const known = FORMATS.get(format)
+  if (format === 'duration' && isGoDuration(text)) return undefined
+  if (known === undefined) return UNDECIDED.has(format) ? 'unsure' : undefined
+  if (text.length > LONGEST) return 'unsure'
+  return known[0](text) ? undefined : { kind: 'bad-format', path, allowed: known[1], found: 'text of another form' }
 }

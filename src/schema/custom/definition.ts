@@ -1,5 +1,7 @@
 import { at, type Json, type MapNode, type Node, stringAt, toJson } from '../../kube/node.ts'
-import { isUnknown } from '../model/is-unknown.ts'
+import { isUnknown } from '../core/problem.ts'
+import { unpack } from '../types-table.ts'
+import packed from './catalog.json' with { type: 'json' }
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
 
 /** A version of a custom kind. */
@@ -79,3 +81,73 @@ export function definitionIn(kind: string, versions: Readonly<Record<string, Pac
     },
   }
 }
+
+type Kinds = Readonly<Record<string, Readonly<Record<string, PackedVersion>>>>
+
+/** The kinds of an API group, unpacked when one of them is asked for. */
+interface Group {
+  readonly text: string
+  kinds?: Kinds
+  readonly known: Map<string, Definition>
+}
+
+const GROUPS: ReadonlyMap<string, Group> = new Map(
+  Object.entries(packed.groups).map(([name, text]) => [name, { text, known: new Map() }]),
+)
+
+/**
+ * A kind of the ecosystem's projects as one of their releases defines it (NOTICE.md says which): the cluster may run another
+ * release.
+ */
+export function catalogued(group: string, kind: string): Definition | undefined {
+  const own = GROUPS.get(group)
+  return own && (own.known.get(kind) ?? readCatalog(own, group, kind))
+}
+
+function readCatalog(group: Group, name: string, kind: string): Definition | undefined {
+  group.kinds ??= unpack<Kinds>(group.text)
+  // names come from objects: what is not in the catalog is not kept
+  if (!Object.hasOwn(group.kinds, kind)) return undefined
+  const definition = definitionIn(`${name}/${kind}`, withOperatorKinds(kind, group.kinds[kind]!))
+  group.known.set(kind, definition)
+  return definition
+}
+
+/** Fields of Flux's kinds that name an object. */
+const NAMING: ReadonlyMap<string, string> = new Map([
+  ['Alert', 'eventSources'],
+  ['Receiver', 'resources'],
+])
+/** A kind that only lists of Flux's own kinds have. */
+const OF_FLUX = 'Kustomization'
+const OPERATOR_KINDS = ['FluxInstance', 'ResourceSet', 'ResourceSetInputProvider']
+
+type Versions = Readonly<Record<string, PackedVersion>>
+
+/**
+ * The versions of a kind as Flux Operator installs them: it adds its own kinds to those about which Flux
+ * notifies (internal/builder/templates.go). Others are the same.
+ */
+function withOperatorKinds(kind: string, versions: Versions): Versions {
+  const field = NAMING.get(kind)
+  if (field === undefined) return versions
+  const path = ['spec', field, '', 'kind']
+  return Object.fromEntries(
+    Object.entries(versions).map(([name, [schema, hasStatus]]) => [name, [withWords(schema, path), hasStatus]]),
+  )
+}
+
+/** A schema that allows these kinds in a field, too; '' in the path stands for the items of a list. */
+function withWords(schema: Json | undefined, [name, ...rest]: readonly string[]): Json {
+  const map = mapOf(schema)
+  if (name === undefined)
+    return Array.isArray(map.enum) && map.enum.includes(OF_FLUX)
+      ? { ...map, enum: [...map.enum, ...OPERATOR_KINDS] }
+      : map
+  if (name === '') return { ...map, items: withWords(map.items, rest) }
+  const properties = mapOf(map.properties)
+  return { ...map, properties: { ...properties, [name]: withWords(properties[name], rest) } }
+}
+
+const mapOf = (json: Json | undefined): { readonly [key: string]: Json } =>
+  typeof json === 'object' && json !== null && !Array.isArray(json) ? json : {}

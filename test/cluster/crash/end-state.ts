@@ -1,4 +1,4 @@
-import { jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { jsonAt, mapAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'
 import type { Answered } from '../fault-proxy.ts'

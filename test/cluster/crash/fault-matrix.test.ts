@@ -56,7 +56,7 @@ const MERGE = { contentType: 'application/merge-patch+json' }
 const ROOT = join(import.meta.dirname, '../../..')
 /** What has tests of its own: the election, clusters of a kubeConfig, values, verified sources. The client hands on what others send. */
 const ELSEWHERE =
-  /^(?:src\/cluster\/(?:lease\/|remote\/|api-client\.ts$|assert-verified\.ts$)|workers\/apply\/read-(?:values|identities)\.ts$)/
+  /^(?:src\/cluster\/(?:lease|api-client)\.ts|src\/cluster\/remote\/|src\/cluster\/refused-targets\.ts:\d+ assertVerified$|workers\/apply\/open-approved\.ts:\d+ read$|workers\/apply\/open-sealed\.ts:\d+ readIdentities$)/
 
 describe.skipIf(!haveAssets())('a kind of request meets a fault', () => {
   let lab: CrashLab
@@ -167,13 +167,16 @@ describe.skipIf(!haveAssets())('a kind of request meets a fault', () => {
 
   test('every place that sends a request is among them', () => {
     const files = globSync(['src/cluster/**/*.ts', 'workers/apply/**/*.ts'], { cwd: ROOT })
-    const all = files
-      .filter(file => !ELSEWHERE.test(file))
-      .flatMap(file =>
-        readFileSync(join(ROOT, file), 'utf8')
-          .split('\n')
-          .flatMap((line, index) => (/\.(?:request|stream)\(/.test(line) ? [`${file}:${index + 1}`] : [])),
-      )
+    const all = files.flatMap(file => {
+      const lines = readFileSync(join(ROOT, file), 'utf8').split('\n')
+      let name = ''
+      return lines.flatMap((line, index) => {
+        name = /^(?:export )?(?:async )?(?:function\*?|class|const) (\w+)/.exec(line)?.[1] ?? name
+        return /\.(?:request|stream)\(/.test(line) && !ELSEWHERE.test(`${file}:${index + 1} ${name}`)
+          ? [`${file}:${index + 1}`]
+          : []
+      })
+    })
     expect(all.filter(place => !sites.has(place))).toEqual([])
   })
 })

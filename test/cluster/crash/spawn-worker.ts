@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { ApprovedNode } from '../../../src/approval/approve.ts'
+import type { ApprovedNode } from '../../../src/verdict/approve.ts'
 
 /** A worker of its own process, loaded and waiting for its work. */
 export interface SpawnedWorker {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../../src/cluster/connect.ts'
-import { stringAt } from '../../../src/cluster/json-at.ts'
-import { acquireLease } from '../../../src/cluster/lease/acquire-lease.ts'
-import { LeaseElection } from '../../../src/cluster/lease/lease-election.ts'
-import { leasedClient } from '../../../src/cluster/lease/leased-client.ts'
+import { connect } from '../../../src/cluster/api-client.ts'
+import { stringAt } from '../../../src/cluster/json.ts'
+import { acquireLease, LeaseElection, leasedClient } from '../../../src/cluster/lease.ts'
 import { binding, type ClusterUnderTest, haveAssets, startUnderTest } from '../cluster-under-test.ts'
 
 const NAME = 'bailiwick-worker'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { BailiwickError } from '../../../src/base/errors.ts'
 import type { ClusterClient } from '../../../src/cluster/client.ts'
 import { clusterError } from '../../../src/cluster/cluster-error.ts'
-import { stringAt } from '../../../src/cluster/json-at.ts'
-import { BailiwickError } from '../../../src/errors.ts'
+import { stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 
 /** How one request goes wrong: it never arrives, or is done and its answer is lost or late. */

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { stringAt } from '../../../src/cluster/json-at.ts'
-import { acquireLease, type HeldLease } from '../../../src/cluster/lease/acquire-lease.ts'
-import { LEASE_TIMING, LeaseElection } from '../../../src/cluster/lease/lease-election.ts'
-import { leasedClient } from '../../../src/cluster/lease/leased-client.ts'
+import { stringAt } from '../../../src/cluster/json.ts'
+import { acquireLease, type HeldLease, LEASE_TIMING, LeaseElection, leasedClient } from '../../../src/cluster/lease.ts'
 import { LeaseWorld, type Trouble } from './lease-world.ts'
 
 const { duration, renewDeadline, retry } = LEASE_TIMING

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClusterClient } from '../../../src/cluster/client.ts'
-import { assertEvaluatedAs } from '../../../src/cluster/remote/assert-evaluated-as.ts'
+import { assertEvaluatedAs } from '../../../src/cluster/remote/remote-clients.ts'
 
 function connection(name: string, uid: string) {
   const asked: string[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jsonAt, stringAt } from '../../../src/cluster/json-at.ts'
-import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings/apply-settings.ts'
+import { jsonAt, stringAt } from '../../../src/cluster/json.ts'
+import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings.ts'
 import type { AppliedNode } from '../../../src/report/apply-report.ts'
 import { approvedNode } from '../approved-node.ts'
 import { configMap, create, get, haveAssets } from '../cluster-under-test.ts'

@@ -1,4 +1,4 @@
-import { jsonAt } from '../../../src/cluster/json-at.ts'
+import { jsonAt } from '../../../src/cluster/json.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'
 import { kustomizations, put } from '../status/flux-world.ts'
 import { type NodeState, within } from './case-state.ts'

@@ -1,4 +1,4 @@
-import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { conditionOf, type FluxWorld, kustomizations } from '../status/flux-world.ts'
 import { declare, doAll } from './acts.ts'

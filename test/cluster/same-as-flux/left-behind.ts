@@ -1,4 +1,4 @@
-import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import type { FluxEvent } from '../../../tools/envtest/flux-controller.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'

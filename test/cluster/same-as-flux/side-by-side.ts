@@ -1,4 +1,4 @@
-import { jsonAt } from '../../../src/cluster/json-at.ts'
+import { jsonAt } from '../../../src/cluster/json.ts'
 import { ClusterMemory } from '../../../workers/apply/cluster-memory.ts'
 import { create, createPlatformAccount, createTenant } from '../cluster-under-test.ts'
 import { type FluxWorld, openFluxWorld } from '../status/flux-world.ts'

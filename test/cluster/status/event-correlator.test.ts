@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EventCorrelator } from '../../../src/cluster/status/event-correlator.ts'
+import { EventCorrelator } from '../../../src/cluster/status/events.ts'
 
 const event = (message: string, type = 'Normal') => ({ object: 'apps/web', type, reason: 'Progressing', message })
 const write = (correlator: EventCorrelator<string>, one: ReturnType<typeof event>, now: number) => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { stringAt } from '../../../src/cluster/json-at.ts'
+import { stringAt } from '../../../src/cluster/json.ts'
 import { findFlux } from '../../../tools/envtest/flux-assets.ts'
 import { configMap, createTenant, get } from '../cluster-under-test.ts'
 import {

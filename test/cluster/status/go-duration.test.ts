@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goDuration } from '../../../src/cluster/status/go-duration.ts'
+import { goDuration } from '../../../src/cluster/status/kustomization-status.ts'
 
 // what Go's time.Duration.String gives for the same
 test.for([

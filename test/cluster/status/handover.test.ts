@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemsAt, jsonAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { itemsAt, jsonAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { configMap, create, createPlatformAccount, createTenant, get } from '../cluster-under-test.ts'
 import {

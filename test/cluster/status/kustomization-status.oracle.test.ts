@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json.ts'
 import {
   nextStatus,
   type ReconcileAttempt,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ApprovedNode } from '../../../src/approval/approve.ts'
 import type { ClusterClient } from '../../../src/cluster/client.ts'
-import { itemsAt, jsonAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { itemsAt, jsonAt, stringAt } from '../../../src/cluster/json.ts'
+import type { ApprovedNode } from '../../../src/verdict/approve.ts'
 import { applyApproved } from '../../../workers/apply/apply-approved.ts'
 import { ClusterMemory } from '../../../workers/apply/cluster-memory.ts'
-import { RevisionQueue } from '../../../workers/apply/revision-queue.ts'
+import { RevisionQueue } from '../../../workers/apply/status-board.ts'
 import { approvedNode, approvedOf } from '../approved-node.ts'
 import {
   type ClusterUnderTest,

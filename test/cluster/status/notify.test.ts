@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { notify } from '../../../src/cluster/status/notify.ts'
+import { notify } from '../../../src/cluster/status/events.ts'
 
 const LIVE = {
   apiVersion: 'kustomize.toolkit.fluxcd.io/v1',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { jsonAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { jsonAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { findAssets, NO_CONTROLLERS } from '../../../tools/envtest/assets.ts'
 import { configMap, create, createPlatformAccount, get } from '../cluster-under-test.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guardedChanges } from '../../../src/evaluate/approvals/guarded-changes.ts'
+import { guardedChanges } from '../../../src/verdict/required-approvals.ts'
 
 const ruleOf = (path: string) => guardedChanges(new Set([path])).map(one => one.rule)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changesOf } from '../../../src/diff/changes-of.ts'
+import { changesOf } from '../../../src/verdict/diff/changes-of.ts'
 import { instanceText } from '../../fleet/clusters/instance-text.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
 import { evaluationOf, type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'

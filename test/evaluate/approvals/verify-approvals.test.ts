@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../../src/fleet/graph/fleet-session.ts'
 import { evaluationOf, inputOf } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet } from '../../fleet/mini-fleet.ts'
 

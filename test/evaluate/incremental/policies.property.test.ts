@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
-import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
-import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
-import { retainOf } from '../../../src/fleet/model/retain.ts'
+import { retainOf, revisionSetOf } from '../../../src/fleet/model/input.ts'
 import type { Finding } from '../../../src/rules/model/finding.ts'
+import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
+import { EvaluateSession } from '../../../src/verdict/evaluate-sides.ts'
 import { CLUSTERS, firstWorld, inputOf, object, TENANTS, type World } from './random-world.ts'
 
 const numRuns = Number(process.env.BAILIWICK_SESSION_RUNS ?? 25)

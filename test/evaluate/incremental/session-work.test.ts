@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { generatedFleet, inputOf, withTree } from '../../../bench/fleet/generated-fleet.ts'
 import { FLEET_URL } from '../../../bench/fleet/platform-files.ts'
-import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
-import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
-import type { FleetInput } from '../../../src/fleet/model/input.ts'
+import { type FleetInput, revisionSetOf } from '../../../src/fleet/model/input.ts'
+import { EvaluateSession } from '../../../src/verdict/evaluate-sides.ts'
 
 const TEAM = 'https://github.com/acme/team-0001'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decideRead } from '../../../src/fleet/sources/decide-read.ts'
+import { decideRead } from '../../../src/fleet/sources/sources.ts'
 
 type ReadQuestion = Parameters<typeof decideRead>[0]
 

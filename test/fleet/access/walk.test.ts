@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import type { Fleet } from '../../../src/fleet/model/fleet.ts'
 import { DEFAULT_CONFIG } from '../../../src/fleet/model/fleet-config.ts'
-import { NOT_READABLE, type ReadAccess, type RepositoryFact } from '../../../src/fleet/model/read-access.ts'
+import { NOT_READABLE, type ReadAccess, type RepositoryFact } from '../../../src/fleet/model/source-access.ts'
 import { askRead } from '../../../src/fleet/sources/ask-read.ts'
 import { canonical } from '../../../src/kube/node.ts'
+import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
 import { type Given, inputOf } from '../fleet-of.ts'
 import { DEV_URL, FLEET_URL, miniFleet, withResource } from '../mini-fleet.ts'
 

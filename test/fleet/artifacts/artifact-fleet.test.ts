@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../../src/fleet/graph/fleet-session.ts'
 import { evaluationOf, type Files, fleetOf, inputOf } from '../fleet-of.ts'
 
 const FLEET = 'oci://ghcr.io/acme/fleet'

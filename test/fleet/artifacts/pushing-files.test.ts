@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pushingFiles } from '../../../src/fleet/artifacts/pushing-files.ts'
+import { pushingFiles } from '../../../src/fleet/sources/artifact-content.ts'
 import { treeOf } from '../../git/tree-of.ts'
 
 const PUSH = '.github/workflows/push.yaml'

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { allowsSource, matchesSource } from '../../../src/fleet/config/allowed-sources.ts'
-import { isDeclaredAccount } from '../../../src/fleet/config/declared-account.ts'
-import { isGatedBranch } from '../../../src/fleet/config/gated-branch.ts'
-import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
+import {
+  allowsSource,
+  isDeclaredAccount,
+  isGatedBranch,
+  matchesSource,
+} from '../../../src/fleet/config/declared-settings.ts'
+import { readFleetFile } from '../../../src/fleet/config/fleet-file.ts'
 import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
 import { treeOf } from '../../git/tree-of.ts'
 

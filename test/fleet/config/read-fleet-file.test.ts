@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
-import { readTenantFile } from '../../../src/fleet/config/read-tenant-file.ts'
+import { readFleetFile, readTenantFile } from '../../../src/fleet/config/fleet-file.ts'
 import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
 import { treeOf } from '../../git/tree-of.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
-import { notReachedOf } from '../../../src/fleet/reach/not-reached.ts'
+import { FleetSession } from '../../../src/fleet/graph/fleet-session.ts'
+import { notReachedOf } from '../../../src/fleet/rendering/not-reached.ts'
 import type { Tree, TreeEntry } from '../../../src/git/tree.ts'
 import { evaluationOf, fleetOf, inputOf } from '../fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from '../mini-fleet.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
+import { FleetSession } from '../../../src/fleet/graph/fleet-session.ts'
 import { evaluationOf, fleetOf, inputOf, said } from '../fleet-of.ts'
 import { DEV_URL, devFiles, miniFleet } from '../mini-fleet.ts'
 

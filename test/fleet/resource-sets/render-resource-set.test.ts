@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { renderResourceSet } from '../../../src/fleet/resource-sets/render-resource-set.ts'
-import type { MapNode } from '../../../src/kube/node.ts'
-import { toJson } from '../../../src/kube/node.ts'
+import { renderResourceSet } from '../../../src/fleet/rendering/render-resource-set.ts'
+import { type MapNode, toJson } from '../../../src/kube/node.ts'
 import { parseText } from '../../../src/kube/yaml/parse-documents.ts'
 
 const origin = { repository: 'r', file: 'f.yaml', line: 1, column: 1 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings/apply-settings.ts'
-import { readApplySettings } from '../../../src/flux/apply-settings/read-apply-settings.ts'
+import { DEFAULT_SETTINGS, readApplySettings } from '../../../src/flux/apply-settings.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
 
 function read(spec: string) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { internalHost } from '../../../src/kube/address/internal-host.ts'
+import { internalHost } from '../../../src/kube/internal-host.ts'
 
 test.each([
   ['127.0.0.1', 'a loopback address'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAddress } from '../../../src/kube/address/source-address.ts'
+import { readAddress } from '../../../src/kube/source-address.ts'
 
 const plain = (written: string, form: Parameters<typeof readAddress>[1] = 'url') => {
   const read = readAddress(written, form)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../../src/kube/node.ts'
-import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
+import { authorizerOf } from '../../../src/kube/rbac/authorizer.ts'
 import { plainObject, role } from './plain-object.ts'
 
 const rules = (...verbs: string[]): Json => verbs.map(verb => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] }))

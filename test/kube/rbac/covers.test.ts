@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
-import { covers, uncovered } from '../../../src/kube/rbac/covers.ts'
-import { DEFAULT_POLICY } from '../../../src/kube/rbac/default-policy.ts'
+import { authorizerOf } from '../../../src/kube/rbac/authorizer.ts'
+import { covers, uncovered } from '../../../src/kube/rbac/confirm-write.ts'
 import { compactString } from '../../../src/kube/rbac/policy-rule.ts'
+import { DEFAULT_POLICY } from '../../../src/kube/rbac/role-store.ts'
 import { ruleOf } from './rule-text.ts'
 
 /** The cases of policy_comparator_test.go of k8s.io/component-helpers/auth/rbac/validation, and their neighbours. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { scopeOf } from '../../../src/kube/capabilities/scope.ts'
 import table from '../../../src/kube/rbac/default-policy.json' with { type: 'json' }
-import { resourceOf } from '../../../src/kube/rbac/resource-name.ts'
-import { SHORT_NAMES } from '../../../src/kube/rbac/resource-table.ts'
-import { scopeOf } from '../../../src/kube/scope/scope.ts'
+import { resourceOf, SHORT_NAMES } from '../../../src/kube/rbac/resources.ts'
 import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
 import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { bootstrappedPolicy } from './bootstrapped-policy.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/kube/node.ts'
-import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/request.ts'
+import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../../../tools/envtest/assets.ts'
 import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 

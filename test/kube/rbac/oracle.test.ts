@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../../src/kube/node.ts'
-import type { Authorizer } from '../../../src/kube/rbac/authorizer.ts'
-import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
+import { type Authorizer, authorizerOf } from '../../../src/kube/rbac/authorizer.ts'
 import { displayRbac } from '../../../src/kube/rbac/binding.ts'
-import { compactString, type PolicyRule } from '../../../src/kube/rbac/policy-rule.ts'
-import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/request.ts'
-import { ruleAllows } from '../../../src/kube/rbac/rule-allows.ts'
+import {
+  type AccessRequest,
+  compactString,
+  type PolicyRule,
+  ruleAllows,
+  type UserInfo,
+} from '../../../src/kube/rbac/policy-rule.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'
 import { inParallel, pathOf, review, startWithAggregation, whyNoCluster } from './live-cluster.ts'
 import { plainObject, role } from './plain-object.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/kube/node.ts'
-import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/request.ts'
+import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import { binding, role } from './plain-object.ts'
 
 /** Numbers in [0, 1) that follow from the seed. */

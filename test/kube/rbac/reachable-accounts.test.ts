@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../../src/kube/node.ts'
-import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
-import { userInfo } from '../../../src/kube/rbac/groups-of.ts'
+import { authorizerOf } from '../../../src/kube/rbac/authorizer.ts'
+import { userInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import { type Account, reachableAccounts } from '../../../src/kube/rbac/reachable-accounts.ts'
 import { binding, plainObject, role } from './plain-object.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
+import { authorizerOf } from '../../../src/kube/rbac/authorizer.ts'
 import { kubernetesVersion } from '../../../tools/envtest/assets.ts'
 import { differences } from './apply-answers.ts'
 import { FACTS } from './apply-facts.ts'

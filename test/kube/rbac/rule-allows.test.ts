@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AccessRequest } from '../../../src/kube/rbac/request.ts'
-import { ruleAllows } from '../../../src/kube/rbac/rule-allows.ts'
+import { type AccessRequest, ruleAllows } from '../../../src/kube/rbac/policy-rule.ts'
 import { ruleOf } from './rule-text.ts'
 
 /** `verb group:resource[/subresource] [=name]` or `verb /path`. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { readBinding } from '../../../src/kube/rbac/read-binding.ts'
-import { readRole } from '../../../src/kube/rbac/read-role.ts'
+import { readBinding, readRole } from '../../../src/kube/rbac/binding.ts'
 import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
 import { startCluster } from '../../../tools/envtest/start.ts'
 import { inParallel, pathOf } from './live-cluster.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sharedKey } from '../../../src/kube/yaml/shared-key.ts'
+import { sharedKey } from '../../../src/kube/yaml/read-key.ts'
 
 const KEPT = 64 * 1024
 const long = (length: number) => 'a'.repeat(length)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { comparePatterns } from '../../../src/kustomize/select/compare-patterns.ts'
-import { containsPattern } from '../../../src/kustomize/select/pattern.ts'
+import { comparePatterns, containsPattern } from '../../../src/expr/regexp/pattern.ts'
 import { randomOf } from '../../offboard/random-fleet.ts'
 
 test.each([

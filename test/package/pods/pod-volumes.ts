@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { mapAt, stringAt } from '../../../src/cluster/json-at.ts'
+import { mapAt, stringAt } from '../../../src/cluster/json.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'
 import { asJson, type Pod, type ProjectedSource, type Volume } from './manifest.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { PolicyExpression } from '../../../src/cel/kubernetes/policy-expression.ts'
+import { withKeptDefaults } from '../../../src/admission/admission/defaults.ts'
+import { objectValueIn } from '../../../src/admission/admission/request-value.ts'
+import { PolicyExpression } from '../../../src/expr/libraries/kubernetes-library.ts'
 import type { MapNode } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import { withKeptDefaults } from '../../../src/policy/admission/kept-defaults.ts'
-import { objectValueIn } from '../../../src/policy/admission/object-value.ts'
 
 const objectOf = (text: string): KubeObject => ({
   root: parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { FleetIndex } from '../../../src/facts/fleet-index.ts'
-import { kindOf } from '../../../src/facts/kind-of.ts'
+import { imageCoverage } from '../../../src/admission/image-coverage.ts'
+import { FleetIndex } from '../../../src/fleet/facts/fleet-index.ts'
+import { kindOf } from '../../../src/fleet/facts/object-table.ts'
 import { idOf } from '../../../src/kube/object.ts'
-import { imageCoverage } from '../../../src/policy/images/image-coverage.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { AdmissionRequest } from '../../../src/admission/admission/admission-request.ts'
+import { evaluateKyverno } from '../../../src/admission/kyverno/evaluate-kyverno.ts'
 import type { MapNode } from '../../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import type { AdmissionRequest } from '../../../src/policy/admission/admission-request.ts'
-import { evaluateKyverno } from '../../../src/policy/kyverno/evaluate-kyverno.ts'
 import { testWorld } from '../../../tools/oracles/kyverno-tests/test-world.ts'
 
 const ORIGIN = { repository: '', file: 'a.yaml', line: 1, column: 1 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { CelBudgetError } from '../../../src/cel/cel-error.ts'
-import { matchesValue } from '../../../src/policy/kyverno/match-value.ts'
+import { matchesValue } from '../../../src/admission/kyverno/match-pattern.ts'
+import { CelBudgetError } from '../../../src/expr/expression.ts'
 
 test('a quantity or duration that is too long to compare is said, and is not another one', () => {
   expect(matchesValue('!10Gi', '10Gi'.padStart(500, '0'))).toBe(false)

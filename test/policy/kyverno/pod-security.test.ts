@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { fromJson } from '../../../src/admission/jmespath/values.ts'
+import { evaluatePodSecurity } from '../../../src/admission/kyverno/pod-security.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import { fromJson } from '../../../src/policy/kyverno/jmespath/values.ts'
-import { evaluatePodSecurity } from '../../../src/policy/kyverno/pod-security/evaluate-pod-security.ts'
 
 const controls = (standard: Json, spec: Json, metadata: Json = {}, more: Json[] = []) =>
   evaluatePodSecurity(fromJson(standard), fromJson(metadata), fromJson(spec), more.map(fromJson)).map(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { PolicyExpression } from '../../../src/cel/kubernetes/policy-expression.ts'
+import { PolicyExpression } from '../../../src/expr/libraries/kubernetes-library.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { HOSTILE_EXPRESSIONS } from './hostile-expressions.ts'

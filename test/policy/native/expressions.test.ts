@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PolicyExpression } from '../../../src/cel/kubernetes/policy-expression.ts'
-import { fromJson } from '../../../src/cel/values.ts'
+import { PolicyExpression } from '../../../src/expr/libraries/kubernetes-library.ts'
+import { fromJson } from '../../../src/expr/values.ts'
 
 const url = 'https://github.com/acme/app'
 const names = new Map([

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { auditFleet } from '../../../src/audit/audit-fleet.ts'
-import { FleetIndex } from '../../../src/facts/fleet-index.ts'
-import { kindOf } from '../../../src/facts/kind-of.ts'
-import { isRestricting } from '../../../src/fleet/lockdown/is-restricting.ts'
+import { type PolicyEngine, policyEngines } from '../../../src/admission/policy-engines.ts'
+import { isRestricting } from '../../../src/fleet/bootstrap/lockdown.ts'
+import { FleetIndex } from '../../../src/fleet/facts/fleet-index.ts'
+import { kindOf } from '../../../src/fleet/facts/object-table.ts'
 import { stringAt } from '../../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import { type PolicyEngine, policyEngines } from '../../../src/policy/registry/policy-engines.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
+import { policiesSection } from '../../../src/report/page/fleet-sections.ts'
 import { html } from '../../../src/report/page/html.ts'
-import { policiesSection } from '../../../src/report/page/policies-section.ts'
-import { admissionOf } from '../../../src/rules/policies/support/admission-of.ts'
-import { policyCoverage } from '../../../src/rules/policies/support/policy-coverage.ts'
+import { admissionOf } from '../../../src/rules/policies/admission.ts'
+import { policyCoverage } from '../../../src/rules/policies/policy-coverage.ts'
+import { auditFleet } from '../../../src/verdict/audit/audit-fleet.ts'
 import { evaluationOf, fleetOf } from '../../fleet/fleet-of.ts'
 import { DEPLOYMENT, miniFleet } from '../../fleet/mini-fleet.ts'
 
@@ -276,7 +276,7 @@ spec: {exceptions: [{policyName: sources, ruleNames: [urls]}], match: {any: [{re
 
 describe('the registry', () => {
   test('is all that others see of the engines', () => {
-    const root = new URL('../../../src/', import.meta.url)
+    const root = new URL('../../../src', import.meta.url)
     const files = readdirSync(root, { recursive: true }).map(String)
     const outside = files.filter(file => file.endsWith('.ts') && !file.startsWith('policy/'))
     const imported = outside.flatMap(file =>

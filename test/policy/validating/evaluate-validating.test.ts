@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { kindOf } from '../../../src/facts/kind-of.ts'
+import type { AdmissionRequest, AdmissionWorld } from '../../../src/admission/admission/admission-request.ts'
+import { evaluateValidating } from '../../../src/admission/kyverno/validating-engine.ts'
+import { kindOf } from '../../../src/fleet/facts/object-table.ts'
 import type { MapNode } from '../../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import type { AdmissionRequest } from '../../../src/policy/admission/admission-request.ts'
-import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
-import { evaluateValidating } from '../../../src/policy/validating/validating-engine.ts'
 
 const objectsIn = (text: string): KubeObject[] =>
   parseDocuments({ repository: '', path: 'policies.yaml' }, Buffer.from(text)).map(root => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../../src/errors.ts'
-import { type HumanDecisions, NO_DECISIONS } from '../../../src/gate/circumstances.ts'
+import { BailiwickError } from '../../../src/base/errors.ts'
 import { COMMENT_MARKER, commentOf } from '../../../src/report/comment.ts'
 import type { Outcome } from '../../../src/report/outcome.ts'
+import { type HumanDecisions, NO_DECISIONS } from '../../../src/verdict/decide.ts'
 import { FLEET, twoViolations, verdict } from '../samples.ts'
 
 const DEMAND = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Fix } from '../../../src/fix/fixes-of.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import type { ReportContext } from '../../../src/report/outcome.ts'
+import type { Fix } from '../../../src/verdict/fixes.ts'
 import { finding, OPS, verdict } from '../samples.ts'
 
 const context: ReportContext = { kind: 'pull-request', repository: OPS, headSha: 'a'.repeat(40) }

@@ -1,9 +1,9 @@
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { leanEvaluation } from '../../../src/evaluate/verdict/lean-evaluation.ts'
 import { checkRunOf } from '../../../src/report/check-run.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import type { Outcome, ReportContext } from '../../../src/report/outcome.ts'
-import { outcomeOf } from '../../../workers/evaluate/outcome-of.ts'
+import { changesOf } from '../../../src/verdict/diff/changes-of.ts'
+import { leanEvaluation } from '../../../src/verdict/verdict-views.ts'
+import { outcomeOf } from '../../../workers/gate/commit-outcome.ts'
 import { evaluationOf, type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
 import { fleetFiles, fleetRepositories } from '../../fleets/read-fleet.ts'
 

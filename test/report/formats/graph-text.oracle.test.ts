@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { visible } from '../../../src/base/visible.ts'
 import type { FleetNode } from '../../../src/fleet/model/fleet.ts'
-import { visible } from '../../../src/message/visible.ts'
 import { type GraphFormat, graphText } from '../../../src/report/formats/graph-text.ts'
 import { findProgram, programs } from '../../programs.ts'
 import { noChromium, openChromium } from '../../web/chromium.ts'
@@ -142,7 +142,7 @@ describe.skipIf(noBrowser)(`Mermaid in a browser${noBrowser ? ` (${noBrowser})` 
     expect({ edges, foreign }).toEqual({ edges: 4, foreign: 0 })
   })
 
-  // src/cli/graph.ts warns of both
+  // src/surface/cli/graph.ts warns of both
   test.each([
     ['500 edges', 500, 1, true],
     ['501 edges', 501, 1, false],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readPagePath } from '../../../src/pages/page-address.ts'
-import type { ClusterPage, NodeState } from '../../../src/report/applied/cluster-page.ts'
+import type { ClusterPage, NodeState } from '../../../src/report/cluster-page.ts'
 import { renderClusterPage } from '../../../src/report/page/render-cluster-page.ts'
+import { readPagePath } from '../../../src/surface/pages/page-address.ts'
 
 const node = (at: number, more: Partial<NodeState> = {}): NodeState => ({
   key: `staging/apps/tenant-${String(at).padStart(4, '0')}`,

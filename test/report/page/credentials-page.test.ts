@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderCredentialsPage } from '../../../src/report/page/render-credentials-page.ts'
+import { renderCredentialsPage } from '../../../src/report/page/credentials-page.ts'
 import { sampleCredentials } from '../../web/sample-pages.ts'
 
 const ALL = { kind: '', search: '', page: 1 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../../src/gate/check-names.ts'
 import type { ReportContext } from '../../../src/report/outcome.ts'
-import { checkPageOf } from '../../../src/report/page/check-page-of.ts'
+import { checkPageOf } from '../../../src/report/page/build-pages.ts'
 import { renderCheckPage } from '../../../src/report/page/render-check-page.ts'
 import type { Finding } from '../../../src/rules/model/finding.ts'
+import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
 
 const place = { owner: 'acme', repo: 'ops-team', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' }

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
-import { type FleetHistory, type HistoryRow, withEntries } from '../../../src/report/page/fleet-history.ts'
+import {
+  type FleetHistory,
+  type HistoryRow,
+  historySection,
+  withEntries,
+} from '../../../src/report/page/fleet-history.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
-import { historySection } from '../../../src/report/page/history-section.ts'
 import { html } from '../../../src/report/page/html.ts'
 import { sampleFleet } from '../../web/sample-pages.ts'
 

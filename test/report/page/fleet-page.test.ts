@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MemoryTtlStore } from '../../../src/pages/memory-shelf.ts'
-import { PAGE_LIMITS, PageStore } from '../../../src/pages/page-store.ts'
+import { fleetPageOf } from '../../../src/report/page/build-pages.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
-import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
 import {
   type FleetQuery,
   NO_QUERY,
@@ -13,6 +11,8 @@ import {
 } from '../../../src/report/page/fleet-query.ts'
 import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
 import type { Finding, Verdict } from '../../../src/rules/model/finding.ts'
+import { PAGE_LIMITS, PageStore } from '../../../src/surface/pages/page-store.ts'
+import { MemoryTtlStore } from '../../../src/surface/pages/ttl-store.ts'
 import { atOnce } from '../../at-once.ts'
 import { node } from '../../web/sample-pages.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'

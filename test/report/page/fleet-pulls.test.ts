@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type FleetPulls,
   type PullRow,
+  pullsSection,
   settledPulls,
   visiblePulls,
   withoutPull,
@@ -9,7 +10,6 @@ import {
 } from '../../../src/report/page/fleet-pulls.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { html } from '../../../src/report/page/html.ts'
-import { pullsSection } from '../../../src/report/page/pulls-section.ts'
 import { sampleFleet } from '../../web/sample-pages.ts'
 
 const NONE: FleetPulls = { owner: 'acme', repo: 'fleet', repositoryId: 7, rows: [], left: 0 }

@@ -1,7 +1,5 @@
-import type { ListedFinding } from '../../../src/report/page/fleet-findings.ts'
-import type { FleetGraphNode } from '../../../src/report/page/fleet-graph.ts'
 import { withEntries } from '../../../src/report/page/fleet-history.ts'
-import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
+import type { FleetGraphNode, FleetPage, ListedFinding } from '../../../src/report/page/fleet-page.ts'
 import { type PullRow, settledPulls } from '../../../src/report/page/fleet-pulls.ts'
 import { FLEET } from '../samples.ts'
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ListedFinding } from '../../../src/report/page/fleet-findings.ts'
-import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
+import type { FleetPage, ListedFinding } from '../../../src/report/page/fleet-page.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
-import { html } from '../../../src/report/page/html.ts'
-import type { Links } from '../../../src/report/page/links.ts'
-import { violationsSection } from '../../../src/report/page/violations-section.ts'
+import { html, type Links } from '../../../src/report/page/html.ts'
+import { violationsSection } from '../../../src/report/page/render-fleet-page.ts'
 
 const FINDING: ListedFinding = {
   ...{ kind: 'violation', state: 'open', rule: 'namespace-confinement', severity: 'high', tenant: 'dev' },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { MatchWork } from '../../../src/flux/pack-budget.ts'
-import { findUnseen } from '../../../src/kube/yaml/unseen.ts'
-import { fits, readAttributes } from '../../../src/rules/git/support/attributes.ts'
-import { problemOf } from '../../../src/rules/git/support/path-problem.ts'
+import { MatchWork } from '../../../src/flux/source-ignore.ts'
+import { findUnseen } from '../../../src/kube/yaml/parse-documents.ts'
+import { problemOf } from '../../../src/rules/git/rendered-tree.ts'
+import { fits, readAttributes } from '../../../src/rules/git/repository-files.ts'
 
 const place = (line: number, column: number) => ({ repository: '', file: 'a.yaml', line, column })
 

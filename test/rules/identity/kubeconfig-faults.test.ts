@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressFault, kubeConfigFaults } from '../../../src/rules/identity/support/kubeconfig-faults.ts'
+import { addressFault, kubeConfigFaults } from '../../../src/rules/identity/kubeconfigs.ts'
 
 const user = (entry: string) => `apiVersion: v1\nkind: Config\nusers:\n  - name: u\n    user: ${entry}\n`
 const cluster = (entry: string) => `users: []\nclusters:\n  - name: c\n    cluster: ${entry}\n`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { excessRights } from '../../../src/facts/excess-rights.ts'
+import { excessRights } from '../../../src/fleet/facts/cluster-rights.ts'
 import type { PolicyRule } from '../../../src/kube/rbac/policy-rule.ts'
-import { dangersOf } from '../../../src/rules/rbac/support/dangerous-rights.ts'
+import { dangersOf } from '../../../src/rules/rbac/escalation.ts'
 
 const rule = (verbs: string, apiGroups: string, resources: string, names = ''): PolicyRule => ({
   verbs: verbs.split(' '),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { type Json, type MapNode, toJson } from '../../../src/kube/node.ts'
-import { acceptsCustom } from '../../../src/schema/custom/accepts-custom.ts'
 import catalog from '../../../src/schema/custom/catalog.json' with { type: 'json' }
+import { acceptsCustom } from '../../../src/schema/custom/check-custom.ts'
 import { checkRules } from '../../../src/schema/custom/check-rules.ts'
-import { schemaOf } from '../../../src/schema/custom/custom-schema.ts'
+import { schemaOf, withDefaults } from '../../../src/schema/custom/custom-schema.ts'
 import { CustomWalk } from '../../../src/schema/custom/custom-walk.ts'
 import {
   type CustomVersion,
@@ -11,8 +11,7 @@ import {
   definitionOf,
   type PackedVersion,
 } from '../../../src/schema/custom/definition.ts'
-import { withDefaults } from '../../../src/schema/custom/with-defaults.ts'
-import { unpack } from '../../../src/schema/unpack.ts'
+import { unpack } from '../../../src/schema/types-table.ts'
 import { mutants, someMutants } from '../mutants.ts'
 import { ACCEPTED, REFUSED } from './cases.ts'
 import { mutated, randomOf, randomValue, textsIn } from './random-object.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { unpack } from '../../../src/schema/unpack.ts'
+import { unpack } from '../../../src/schema/types-table.ts'
 import { pack } from '../../../tools/oracles/pack.ts'
 
 // node test/schema/custom/add-to-catalog.ts CRD.yaml...: puts the served versions of these CustomResourceDefinitions into the

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { catalogued } from '../../../src/schema/custom/catalog.ts'
 import { checkCustom } from '../../../src/schema/custom/check-custom.ts'
-import { definitionOf } from '../../../src/schema/custom/definition.ts'
+import { catalogued, definitionOf } from '../../../src/schema/custom/definition.ts'
 import { ACCEPTED, change, REFUSED } from './cases.ts'
 import { rootOf, WIDGETS } from './widget.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatProblem } from '../../../src/schema/custom/format-problem.ts'
+import { formatProblem } from '../../../src/schema/custom/custom-walk.ts'
 
 test.each(['60m', '1h30m', '-1.5h', '.5s', '0', '100µs'])('the duration %s is one', text => {
   expect(formatProblem(text, 'duration', [])).toBeUndefined()

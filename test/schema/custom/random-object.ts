@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/kube/node.ts'
-import { matchesText } from '../../../src/schema/core/matches-text.ts'
+import { matchesText } from '../../../src/schema/core/texts.ts'
 import { ANYTHING, type CustomSchema } from '../../../src/schema/custom/custom-schema.ts'
 
 type Random = () => number

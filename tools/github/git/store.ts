@@ -1,4 +1,4 @@
-import { objectId } from '../../../src/git/object-id.ts'
+import { objectId } from '../../../src/git/tree.ts'
 
 type ObjectType = 'blob' | 'tree' | 'commit' | 'tag'
 

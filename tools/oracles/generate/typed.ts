@@ -1,5 +1,5 @@
-import { type GoType, goTypeOf } from '../../../src/flux/normalise/go-type.ts'
-import table from '../../../src/flux/normalise/go-types.json' with { type: 'json' }
+import { type GoType, goTypeOf } from '../../../src/flux/go-round-trip.ts'
+import table from '../../../src/flux/go-types.json' with { type: 'json' }
 import type { Chance } from './chance.ts'
 import { type Fields, Raw, type Value } from './value.ts'
 import { scalar } from './vocabulary.ts'

@@ -1,5 +1,5 @@
 // go-types prints the Go types that Flux knows (client-go's scheme) as JSON: what normalising decodes an object into and
-// encodes it from. Run it with the modules of flux-render: go run -modfile ../flux-render/go.mod . > src/flux/normalise/go-types.json
+// encodes it from. Run it with the modules of flux-render: go run -modfile ../flux-render/go.mod . > src/flux/go-types.json
 //
 // kinds: apiVersion -> "kind:type", without a type for a kind that is no object. types: name -> its fields, "name:flags type" with
 // ? for omitempty, ~ for omitzero, * for a pointer, [ for a list, { for a map of texts to it, @ for another of the types, ! for a type

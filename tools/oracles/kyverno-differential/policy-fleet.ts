@@ -1,4 +1,4 @@
-import { nodeOf } from '../../../src/fleet/model/synthetic.ts'
+import { nodeOf } from '../../../src/fleet/model/kustomization-spec.ts'
 import type { Json, MapNode } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import { type LoadedTest, runTest, type TestRow } from '../kyverno-tests/run-test.ts'

@@ -1,16 +1,16 @@
-import { kindOf } from '../../../src/facts/kind-of.ts'
-import { at, stringAt } from '../../../src/kube/node.ts'
-import { display, idOf, type KubeObject } from '../../../src/kube/object.ts'
-import { customPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.ts'
-import { customScopes, scopeOf } from '../../../src/kube/scope/scope.ts'
-import type { Origin } from '../../../src/origin.ts'
 import type {
   AdmissionOperation,
   AdmissionRequest,
+  AdmissionWorld,
   PolicyRuleName,
-} from '../../../src/policy/admission/admission-request.ts'
-import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
-import { evaluateAdmission } from '../../../src/policy/registry/policy-engines.ts'
+} from '../../../src/admission/admission/admission-request.ts'
+import { evaluateAdmission } from '../../../src/admission/policy-engines.ts'
+import type { Origin } from '../../../src/base/origin.ts'
+import { kindOf } from '../../../src/fleet/facts/object-table.ts'
+import { customScopes, scopeOf } from '../../../src/kube/capabilities/scope.ts'
+import { at, stringAt } from '../../../src/kube/node.ts'
+import { display, idOf, type KubeObject } from '../../../src/kube/object.ts'
+import { customPlurals, resourceOf } from '../../../src/kube/rbac/resources.ts'
 import type { ExpectedResult, PolicyTest } from './test-file.ts'
 import { inputsOf, type TestContent, valuesFor } from './test-inputs.ts'
 import { operationIn } from './test-values.ts'

@@ -1,8 +1,7 @@
-import { BailiwickError } from '../../../src/errors.ts'
+import { search } from '../../../src/admission/jmespath/search.ts'
+import { fromJson, jsonOf, NotEvaluatedError, RuleError, RuleSteps } from '../../../src/admission/jmespath/values.ts'
+import { BailiwickError } from '../../../src/base/errors.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import { RuleSteps } from '../../../src/policy/kyverno/jmespath/rule-steps.ts'
-import { search } from '../../../src/policy/kyverno/jmespath/search.ts'
-import { fromJson, jsonOf, NotEvaluatedError, RuleError } from '../../../src/policy/kyverno/jmespath/values.ts'
 
 /** The result of a JMESPath expression that a test's own file contains. Throws `config` where it has none. */
 export function searchJson(path: string, value: Json): Json {

@@ -1,9 +1,8 @@
-import { BailiwickError } from '../../../src/errors.ts'
+import type { AdmissionOperation } from '../../../src/admission/admission/admission-request.ts'
+import { BailiwickError } from '../../../src/base/errors.ts'
+import type { Origin } from '../../../src/base/origin.ts'
 import { at, type Json, type Node, stringAt, toJson } from '../../../src/kube/node.ts'
-import { textsOf } from '../../../src/kube/read-text.ts'
-import { refuseUnknownKeys } from '../../../src/kube/refuse-unknown-keys.ts'
-import type { Origin } from '../../../src/origin.ts'
-import type { AdmissionOperation } from '../../../src/policy/admission/admission-request.ts'
+import { refuseUnknownKeys, textsOf } from '../../../src/kube/read-fields.ts'
 import { readValues, type TestValues } from './test-values.ts'
 
 /** The content of a kyverno-test.yaml (github.com/kyverno/kyverno, cmd/cli/kubectl-kyverno/apis/v1alpha1). */

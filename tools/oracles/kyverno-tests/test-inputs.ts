@@ -1,7 +1,7 @@
+import type { GivenInputs } from '../../../src/admission/admission/admission-request.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
-import { type CustomPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.ts'
-import type { GivenInputs } from '../../../src/policy/admission/given-inputs.ts'
+import { type CustomPlurals, resourceOf } from '../../../src/kube/rbac/resources.ts'
 import type { PolicyTest } from './test-file.ts'
 import type { TestValues } from './test-values.ts'
 

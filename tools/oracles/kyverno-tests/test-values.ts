@@ -1,6 +1,6 @@
+import type { AdmissionOperation } from '../../../src/admission/admission/admission-request.ts'
 import { at, type Json, type Node, stringAt, toJson } from '../../../src/kube/node.ts'
-import { textMapOf } from '../../../src/kube/read-text.ts'
-import type { AdmissionOperation } from '../../../src/policy/admission/admission-request.ts'
+import { textMapOf } from '../../../src/kube/read-fields.ts'
 
 type Values = ReadonlyMap<string, Json>
 

@@ -1,10 +1,10 @@
-import { kindOf } from '../../../src/facts/kind-of.ts'
-import { nodeOf } from '../../../src/fleet/model/synthetic.ts'
+import type { AdmissionWorld } from '../../../src/admission/admission/admission-request.ts'
+import type { Origin } from '../../../src/base/origin.ts'
+import { kindOf } from '../../../src/fleet/facts/object-table.ts'
+import { nodeOf } from '../../../src/fleet/model/kustomization-spec.ts'
 import { type MapNode, stringAt } from '../../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../../src/kube/object.ts'
-import type { UserInfo } from '../../../src/kube/rbac/request.ts'
-import type { Origin } from '../../../src/origin.ts'
-import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
+import type { UserInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import type { TestValues } from './test-values.ts'
 
 /** The requesting user of a test, with the roles that the test assigns. */

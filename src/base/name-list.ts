@@ -1,0 +1,49 @@
+/** Of these names the ones most like `name` first, as many as `count`: for a message that says what there is. */
+export function closest(name: string, names: Iterable<string>, count = 20): string[] {
+  const short = name.slice(0, MAX)
+  return [...new Set(names)]
+    .map(one => ({ one, distance: distance(short, one.slice(0, MAX)) }))
+    .sort((a, b) => a.distance - b.distance || (a.one < b.one ? -1 : 1))
+    .slice(0, count)
+    .map(({ one }) => one)
+}
+
+/** The one name that `name` was probably meant to be; `most`: how many characters may differ. */
+export function probably(
+  name: string,
+  names: Iterable<string>,
+  most = Math.max(1, name.length / 4),
+): string | undefined {
+  const [first] = closest(name, names, 1)
+  return first !== undefined && distance(name.slice(0, MAX), first.slice(0, MAX)) <= most ? first : undefined
+}
+
+const MAX = 200
+
+/** The number of characters to insert, remove or replace and of neighbors to swap. */
+function distance(a: string, b: string): number {
+  let before: readonly number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwapped ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + same, swap))
+    }
+    before = row
+    row = next
+  }
+  return row[b.length]!
+}
+
+/** The end of a list that was cut: ` and 3 more`; '' if nothing was left out. Lists that are cut end in it, so that none is cut silently. */
+export function andMore(left: number): string {
+  return left > 0 ? ` and ${left} more` : ''
+}
+
+/** The first `most` names, and how many more there are: `a, b and 3 more`. */
+export function firstNames(names: readonly string[], most: number, between = ', '): string {
+  return `${names.slice(0, most).join(between)}${andMore(names.length - most)}`
+}

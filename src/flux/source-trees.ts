@@ -1,0 +1,227 @@
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../base/errors.ts'
+import { message, part } from '../base/message.ts'
+import type { Origin } from '../base/origin.ts'
+import type { Tree, TreeEntry } from '../git/tree.ts'
+import type { Entry } from '../kustomize/entry.ts'
+import { artifactPath } from './artifact.ts'
+
+/** One entry of `spec.include` of a GitRepository, with what it includes. */
+interface Include {
+  readonly origin: Origin
+  /** What the included source gives: its own ignore rules were applied. */
+  readonly content: Tree
+  readonly repository: string
+  readonly fromPath: string
+  readonly toPath: string
+}
+
+/**
+ * A tree with a directory (or a file) of another source's artifact put into it, as source-controller does before it packs
+ * the whole: the place must not be taken by anything that is not empty. Throws `flux-invalid`.
+ */
+export function includeTree(tree: Tree, include: Include): Tree {
+  const from = artifactPath(include.fromPath)
+  const to = artifactPath(include.toPath)
+  const source = include.content.entry(from)
+  const problem = source
+    ? whyNot(tree, source, to)
+    : `does not exist: the included source has no ${JSON.stringify(include.fromPath)}`
+  if (!source || problem) {
+    const message = `spec.include: the content for ${JSON.stringify(include.toPath)} ${problem}`
+    throw new BailiwickError('flux-invalid', message, {
+      origin: include.origin,
+      fix: 'Correct fromPath or toPath of the include.',
+    })
+  }
+  return mount(tree, include, source, to)
+}
+
+function whyNot(tree: Tree, source: TreeEntry, to: string): string | undefined {
+  if (to === '') return 'would replace the whole repository'
+  const parts = to.split('/')
+  if (parts[0] === '.git') return 'would be inside the .git directory'
+  for (let depth = 1; depth < parts.length; depth++) {
+    const type = tree.entry(parts.slice(0, depth).join('/'))?.type ?? 'directory'
+    if (type !== 'directory') return `would be below a ${type}`
+  }
+  const taken = tree.entry(to)
+  if (!taken || (taken.type === 'file' && source.type === 'file')) return undefined
+  return `would replace a ${taken.type}`
+}
+
+function mount(tree: Tree, include: Include, source: TreeEntry, to: string): Tree {
+  const { content, repository } = include
+  const below = (path: string): string | undefined => {
+    if (path !== to && !path.startsWith(`${to}/`)) return undefined
+    return [source.path, path.slice(to.length + 1)].filter(Boolean).join('/')
+  }
+  const moved = (entry: TreeEntry): TreeEntry => {
+    const path = [to, entry.path.slice(source.path === '' ? 0 : source.path.length + 1)].filter(Boolean).join('/')
+    return { ...entry, path, name: path.slice(path.lastIndexOf('/') + 1) }
+  }
+  const id = hash('sha1', `include\0${tree.id}\0${source.id}\0${to}`)
+  const parents = new Map(parentsOf(to).map(path => [path, hash('sha1', `${id} ${path}`)]))
+  const entry = (path: string): TreeEntry | undefined => {
+    const inner = below(path)
+    if (inner !== undefined) {
+      const found = content.entry(inner)
+      return found && moved(found)
+    }
+    const made = parents.get(path)
+    if (made === undefined) return tree.entry(path)
+    return { name: path.slice(path.lastIndexOf('/') + 1), path, type: 'directory', id: made }
+  }
+  return {
+    id,
+    entry,
+    list: path => {
+      const inner = below(path)
+      if (inner !== undefined) return content.list(inner).map(moved)
+      const next = [...parents.keys(), to].find(other => other !== '' && parentOf(other) === path)
+      if (next === undefined) return tree.list(path)
+      return [...tree.list(path).filter(other => other.path !== next), entry(next)!].sort(byName)
+    },
+    read: path => {
+      const inner = below(path)
+      return inner === undefined ? tree.read(path) : content.read(inner)
+    },
+    place: path => {
+      const inner = below(path)
+      if (inner === undefined) return tree.place?.(path)
+      return content.place?.(inner) ?? { repository, path: inner }
+    },
+  }
+}
+
+/** The directories above a path, the root first. */
+function parentsOf(path: string): string[] {
+  const parts = path.split('/').slice(0, -1)
+  return ['', ...parts.map((_part, index) => parts.slice(0, index + 1).join('/'))]
+}
+
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+
+/**
+ * What is checked out of a tree where `spec.sparseCheckout` of a GitRepository names directories: every file whose path
+ * starts with the text of one of them, so `app` brings `apps/` and `app.yaml` along (go-git compares texts). Nothing else
+ * is there, not even ignore files of the root. Throws `flux-invalid` for what is not a directory of the tree.
+ */
+export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
+  const prefixes = directories.map(entry => prefixOf(tree, entry))
+  const kept = new Map<string, readonly TreeEntry[]>()
+  const entries = new Map<string, TreeEntry>()
+  const keep = (directory: string): TreeEntry[] => {
+    const list: TreeEntry[] = []
+    for (const entry of tree.list(directory)) {
+      if (prefixes.some(prefix => entry.path.startsWith(prefix))) {
+        if (entry.type === 'directory') keep(entry.path)
+        list.push(entry)
+      } else if (entry.type === 'directory' && prefixes.some(prefix => prefix.startsWith(`${entry.path}/`))) {
+        const below = keep(entry.path)
+        if (below.length > 0) list.push({ ...entry, id: idOf(below) })
+      }
+    }
+    kept.set(directory, list)
+    for (const entry of list) entries.set(entry.path, entry)
+    return list
+  }
+  const id = idOf(keep(''))
+  entries.set('', { name: '', path: '', type: 'directory', id })
+  return {
+    id,
+    entry: path => entries.get(path),
+    list: path => kept.get(path) ?? [],
+    ...(tree.place ? { place: path => tree.place?.(path) } : {}),
+    read: path => {
+      const { type } = entries.get(path) ?? {}
+      if (type === 'file' || type === 'symlink') return tree.read(path)
+      throw new BailiwickError(
+        'git-missing',
+        message`the sparse checkout has no file ${part('path', path, JSON.stringify(path))}`,
+      )
+    },
+  }
+}
+
+const idOf = (entries: readonly TreeEntry[]): string =>
+  hash('sha1', `sparse\0${entries.map(entry => `${entry.type} ${entry.id} ${entry.name}\0`).join('')}`)
+
+function prefixOf(tree: Tree, { text, origin }: Entry): string {
+  const path = text.replace(/^\.\//, '')
+  if (path !== '' && tree.entry(path)?.type === 'directory') return path
+  const message = `spec.sparseCheckout: the repository has no directory ${JSON.stringify(text)}`
+  const fix = 'Write each directory as a path without a trailing slash.'
+  throw new BailiwickError('flux-invalid', message, { origin, fix })
+}
+
+/** A file, or all that is in a directory, of what a source packs, and where it is put. */
+export interface Copied {
+  readonly tree: Tree
+  readonly repository: string
+  readonly from: string
+  readonly to: string
+}
+
+const MAX_FILES = 50_000
+
+/**
+ * A tree of copies, the later in the place of the earlier. Undefined where a file would take the place of a directory.
+ * Throws `render-limits` for too many files.
+ */
+export function copiedTree(copies: readonly Copied[]): Tree | undefined {
+  const files = new Map<string, { readonly copy: Copied; readonly entry: TreeEntry }>()
+  const add = (copy: Copied, entry: TreeEntry, to: string): void => {
+    if (entry.type === 'directory') {
+      for (const child of copy.tree.list(entry.path)) add(copy, child, join(to, child.name))
+    } else if (entry.type === 'file') files.set(to, { copy, entry })
+    if (files.size > MAX_FILES) {
+      throw new BailiwickError('render-limits', `the generated artifact has more than ${MAX_FILES} files`)
+    }
+  }
+  for (const copy of copies) add(copy, copy.tree.entry(copy.from)!, copy.to)
+  const lists = new Map<string, Map<string, TreeEntry>>([['', new Map()]])
+  for (const [path, { entry }] of files) {
+    let child: TreeEntry = { ...entry, path, name: nameOf(path) }
+    for (let above = parentOf(path); ; above = parentOf(above)) {
+      const list = lists.get(above) ?? new Map()
+      lists.set(above, list)
+      list.set(child.name, child)
+      if (above === '') break
+      child = { name: nameOf(above), path: above, type: 'directory', id: '' }
+    }
+  }
+  if ([...files.keys()].some(path => lists.has(path))) return undefined
+  const entries = new Map<string, TreeEntry>()
+  const settle = (path: string): TreeEntry => {
+    const list = [...lists.get(path)!.values()].map(one => (one.type === 'directory' ? settle(one.path) : one))
+    list.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+    for (const one of list) entries.set(one.path, one)
+    lists.set(path, new Map(list.map(one => [one.name, one])))
+    const id = hash('sha1', `copied\0${list.map(one => `${one.type} ${one.id} ${one.name}\0`).join('')}`)
+    return { name: nameOf(path), path, type: 'directory', id }
+  }
+  const root = settle('')
+  entries.set('', root)
+  return {
+    id: root.id,
+    entry: path => entries.get(path),
+    list: path => [...(lists.get(path)?.values() ?? [])],
+    place: path => {
+      const { copy, entry } = files.get(path) ?? {}
+      return copy && (copy.tree.place?.(entry!.path) ?? { repository: copy.repository, path: entry!.path })
+    },
+    read: path => {
+      const { copy, entry } = files.get(path) ?? {}
+      if (copy) return copy.tree.read(entry!.path)
+      throw new BailiwickError(
+        'git-missing',
+        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
+      )
+    },
+  }
+}
+
+const join = (directory: string, name: string) => (directory === '' ? name : `${directory}/${name}`)
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)

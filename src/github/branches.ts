@@ -1,0 +1,346 @@
+import { BailiwickError } from '../base/errors.ts'
+import { message, part } from '../base/message.ts'
+import type { SourceRef } from '../fleet/model/source-ref.ts'
+import { checkPaths } from '../git/entry-limits.ts'
+import { github, statusOf, unlessMissing } from './client/github-error.ts'
+import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { assertCommitId, readCommit } from './contents/commits.ts'
+import { readFile } from './contents/repositories.ts'
+
+/** What a ref points at. */
+export interface Head {
+  readonly commit: string
+  readonly tree: string
+}
+
+/** An annotated tag may point at another one; more than a few are nobody's tags. */
+const MAX_TAG_DEPTH = 5
+
+/**
+ * The commit and tree of a ref, or undefined when the repository does not have it, is empty or is hidden from the App.
+ * A name is never guessed: a branch is looked up among branches only, a commit by its full id only. Throws
+ * `flux-unsupported` for `semver`, which needs every tag, and for a `name` outside `refs/heads/` and `refs/tags/`.
+ */
+export async function readHead(
+  octokit: Octokit,
+  repository: RepositoryName,
+  ref: SourceRef,
+): Promise<Head | undefined> {
+  // source-controller's order: commit over name over semver over tag over branch
+  if (ref.commit) return readCommitHead(octokit, repository, ref.commit)
+  if (ref.name) return readNamed(octokit, repository, ref.name)
+  if (ref.semver) throw unsupported(repository, 'semver', ref.semver)
+  if (ref.tag) return readTag(octokit, repository, ref.tag)
+  return readBranch(octokit, repository, ref.branch || 'master')
+}
+
+/** The head of a branch, or undefined when there is none. */
+export async function readBranch(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+): Promise<Head | undefined> {
+  const found = await unlessMissing(
+    message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.getBranch({ owner, repo, branch }),
+  )
+  // GitHub leads on from the old name of a renamed branch; git, and so Flux, does not
+  if (!found || found.data.name !== branch) return undefined
+  return { commit: found.data.commit.sha, tree: found.data.commit.commit.tree.sha }
+}
+
+async function readNamed(octokit: Octokit, repository: RepositoryName, name: string): Promise<Head | undefined> {
+  if (name.startsWith('refs/heads/')) return readBranch(octokit, repository, name.slice('refs/heads/'.length))
+  if (name.startsWith('refs/tags/')) return readTag(octokit, repository, name.slice('refs/tags/'.length))
+  throw unsupported(repository, 'name', name)
+}
+
+async function readTag(octokit: Octokit, repository: RepositoryName, tag: string): Promise<Head | undefined> {
+  const { owner, repo } = repository
+  const what = message`read tag ${part('branch', tag, JSON.stringify(tag))} of ${repositoryPart({ owner, repo })}`
+  const found = await unlessMissing(what, () => octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
+  if (!found || found.data.ref !== `refs/tags/${tag}`) return undefined
+  let object: { readonly type: string; readonly sha: string } = found.data.object
+  for (let depth = 0; object.type === 'tag' && depth < MAX_TAG_DEPTH; depth++) {
+    const { sha } = object
+    const inner = await unlessMissing(what, () => octokit.rest.git.getTag({ owner, repo, tag_sha: sha }))
+    if (!inner) return undefined
+    object = inner.data.object
+  }
+  return object.type === 'commit' ? readCommitHead(octokit, repository, object.sha) : undefined
+}
+
+async function readCommitHead(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  sha: string,
+): Promise<Head | undefined> {
+  assertCommitId(sha)
+  const found = await unlessMissing(
+    message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }),
+  )
+  return found?.data.sha === sha ? { commit: sha, tree: found.data.tree.sha } : undefined
+}
+
+function unsupported({ owner, repo }: RepositoryName, field: string, value: string): BailiwickError {
+  const shown = JSON.stringify(value.slice(0, 100))
+  return new BailiwickError(
+    'flux-unsupported',
+    `A source follows ${owner}/${repo} by ${field} ${shown}, which is not read yet`,
+    {
+      fix: 'Follow a branch, a tag, a commit, or a name below refs/heads/ or refs/tags/.',
+    },
+  )
+}
+
+/** So many moves are looked back: a branch that moved more often since is not known. */
+const MAX_PAGES = 5
+const NOTHING = /^0+$/
+
+/**
+ * The commit that a branch held at a time, by GitHub's own record of pushes: dates of commits are only text. Undefined
+ * where there was no such branch yet, or the record does not reach back that far.
+ */
+export async function readHeadAt(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+  time: string,
+): Promise<string | undefined> {
+  const ref = `refs/heads/${branch}`
+  const question = { owner, repo, ref, per_page: 100 }
+  const until = Date.parse(time)
+  let before: string | undefined
+  let pages = 0
+  const moves = await github(message`read how ${repositoryPart({ owner, repo })} moved`, () =>
+    octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
+      if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
+      return data
+    }),
+  )
+  for (const move of moves) {
+    if (move.ref !== ref) continue
+    if (Date.parse(move.timestamp) <= until) return NOTHING.test(move.after) ? undefined : move.after
+    before = move.before
+  }
+  return pages >= MAX_PAGES || before === undefined || NOTHING.test(before) ? undefined : before
+}
+
+/**
+ * Since when a branch has the commit that it has, by GitHub's own clock; undefined where GitHub does not say, or says of another
+ * commit. What a commit says of its time is its author's word, and it may have been on other branches long before.
+ */
+export async function headSince(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+  sha: string,
+): Promise<string | undefined> {
+  try {
+    const found = await unlessMissing(message`read how a branch of ${repositoryPart({ owner, repo })} moved`, () =>
+      octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, direction: 'desc', per_page: 10 }),
+    )
+    const [last] = found?.data ?? []
+    return last?.ref === `refs/heads/${branch}` && last.after === sha ? last.timestamp : undefined
+  } catch (error) {
+    // a fork that the App is not installed on
+    if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
+    throw error
+  }
+}
+
+/** What a branch has that another has not. */
+export interface BranchChange {
+  /** Tree of the parent, where the branch is ahead by one commit that is no merge. */
+  readonly onlyParentTree: string | undefined
+  /**
+   * GitHub attributes each of its commits to our bot. That follows from an address in the commit, which anybody can write:
+   * good enough to know that nobody's work is thrown away, never to trust what the branch holds.
+   */
+  readonly allOurs: boolean
+}
+
+/** Compares a branch with its base. Throws as `github` does. */
+export async function changeOf(
+  octokit: Octokit,
+  app: AppIdentity,
+  repository: RepositoryName,
+  base: string,
+  head: Head,
+): Promise<BranchChange> {
+  const { owner, repo } = repository
+  const { data } = await github(message`compare a branch of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head.commit}` }),
+  )
+  // at most 250 commits are listed; ours are one or two
+  const complete = data.total_commits === data.commits.length
+  const [only] = data.commits
+  const parent = only?.parents.length === 1 ? only.parents[0]?.sha : undefined
+  const isOne = complete && data.commits.length === 1 && only?.sha === head.commit
+  const allOurs = complete && data.commits.every(one => isOurs(app, userOf(one.author)))
+  return {
+    onlyParentTree: isOne && parent ? (await readCommit(octokit, repository, parent)).tree : undefined,
+    allOurs,
+  }
+}
+
+function userOf(author: object | null) {
+  if (!author || !('login' in author) || !('type' in author)) return { user: null }
+  return { user: { login: String(author.login), type: String(author.type) } }
+}
+
+/** Whether there is a branch of that name from which no pull request is open: one that was merged or closed left it. */
+export async function isLeftBranch(octokit: Octokit, repository: RepositoryName, branch: string): Promise<boolean> {
+  if (!(await readBranch(octokit, repository, branch))) return false
+  const { owner, repo } = repository
+  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
+  )
+  return !data.some(one => one.head.ref === branch)
+}
+
+/** So many changes of a file are looked at; of what is older nobody asks. */
+const MAX_CHANGES = 10
+
+/**
+ * Logins of the people whose merged pull requests brought into a file what `holds` finds in it, by the last change that did;
+ * empty where that is not known: a push, a bot, or too long ago.
+ */
+export async function introducedBy(
+  octokit: Octokit,
+  name: RepositoryName,
+  { commit, file }: { readonly commit: string; readonly file: string },
+  holds: (text: string) => boolean,
+): Promise<readonly string[]> {
+  const { owner, repo } = name
+  const listed = await unlessMissing(message`list commits of ${repositoryPart(name)}`, () =>
+    octokit.rest.repos.listCommits({ owner, repo, sha: commit, path: file, per_page: MAX_CHANGES }),
+  )
+  const holdsAt = async (ref: string | undefined) => {
+    const bytes = ref === undefined ? undefined : await readFile(octokit, name, file, ref)
+    return bytes !== undefined && holds(new TextDecoder().decode(bytes))
+  }
+  for (const { sha, parents } of listed?.data ?? []) {
+    if (!(await holdsAt(sha))) return []
+    // dates are text: only the parent tells that it was not there before
+    if (!(await holdsAt(parents[0]?.sha))) return authorsOf(octokit, name, sha)
+  }
+  return []
+}
+
+/** Authors of every merged pull request that contains a commit; empty where one of them is not a person. */
+async function authorsOf(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<readonly string[]> {
+  const found = await unlessMissing(
+    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+  )
+  const merged = (found?.data ?? []).filter(one => one.merged_at !== null)
+  const people = merged.flatMap(({ user }) => (user?.type === 'User' ? [user.login] : []))
+  return people.length === merged.length ? [...new Set(people)] : []
+}
+
+/** One file to add to a branch. */
+interface AddedFile {
+  readonly branch: string
+  readonly path: string
+  readonly content: string
+  /** Of the commit. */
+  readonly message: string
+}
+
+/**
+ * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history.
+ * The update must be a fast-forward: if the branch moved meanwhile, GitHub refuses it and this throws as `github` does. Throws
+ * `not-permitted` if branch protection refuses it. Returns the commit.
+ */
+export async function appendFile(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  head: Head | undefined,
+  { branch, path, content, message: words }: AddedFile,
+): Promise<string> {
+  const where = repositoryPart({ owner, repo })
+  const tree = await github(message`write a tree to ${where}`, () =>
+    octokit.rest.git.createTree({
+      ...{ owner, repo },
+      ...(head ? { base_tree: head.tree } : {}),
+      tree: [{ path, mode: '100644', type: 'blob', content }],
+    }),
+  )
+  const commit = await github(message`write a commit to ${where}`, () =>
+    // without an author GitHub names our bot and signs the commit
+    octokit.rest.git.createCommit({
+      ...{ owner, repo, message: words, tree: tree.data.sha },
+      parents: head ? [head.commit] : [],
+    }),
+  )
+  const { sha } = commit.data
+  const onto = part('branch', branch, JSON.stringify(branch))
+  try {
+    if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
+    else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
+  } catch (error) {
+    // 422 means "Update is not a fast forward" or a rejection by a ruleset
+    if (statusOf(error) === 422 && (await readBranch(octokit, { owner, repo }, branch))?.commit === head?.commit) {
+      throw new BailiwickError(
+        'not-permitted',
+        message`A ruleset or protection of ${onto} of ${where} rejects the commit`,
+      )
+    }
+    await github(message`write branch ${onto} of ${where}`, () => Promise.reject(error))
+  }
+  return sha
+}
+
+/** Files in other words, as one commit on top of exactly `head`. */
+interface FileCommit {
+  readonly branch: string
+  readonly head: string
+  readonly files: readonly { readonly path: string; readonly content: string; readonly mode: '100644' | '100755' }[]
+  readonly message: string
+  /** Called after the commit exists and before the branch moves to it. */
+  readonly beforeMove?: (sha: string) => Promise<void>
+}
+
+/**
+ * Commits to a branch that is there, never by force. Undefined where the branch is not at `head` any more: whoever asked
+ * asked for another state. Throws `not-permitted` where its protection refuses.
+ */
+export async function commitFiles(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  { branch, head, files, message: text, beforeMove }: FileCommit,
+): Promise<string | undefined> {
+  const name = `${owner}/${repo}`
+  checkPaths(name, files)
+  const [at, onto] = [repositoryPart({ owner, repo }), part('branch', branch, JSON.stringify(branch))]
+  const present = await readBranch(octokit, { owner, repo }, branch)
+  if (present?.commit !== head) return undefined
+  const tree = await github(message`write a tree to ${at}`, () =>
+    octokit.rest.git.createTree({
+      owner,
+      repo,
+      base_tree: present.tree,
+      tree: files.map(({ path, content, mode }) => ({ path, mode, type: 'blob' as const, content })),
+    }),
+  )
+  const commit = await github(message`write a commit to ${at}`, () =>
+    // without an author GitHub names our bot and signs the commit
+    octokit.rest.git.createCommit({ owner, repo, message: text, tree: tree.data.sha, parents: [head] }),
+  )
+  const { sha } = commit.data
+  await beforeMove?.(sha)
+  try {
+    await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
+  } catch (error) {
+    if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
+    // 422 is "Update is not a fast forward", and what a protection says of a direct push
+    const now = await readBranch(octokit, { owner, repo }, branch)
+    if (now?.commit !== head) return undefined
+    throw new BailiwickError('not-permitted', message`The protection of ${onto} of ${at} rejects the commit`, {
+      fix: 'Make the changes by hand, or let the App push to this branch.',
+    })
+  }
+  return sha
+}

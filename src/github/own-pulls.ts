@@ -1,0 +1,302 @@
+import { BailiwickError } from '../base/errors.ts'
+import { message, part } from '../base/message.ts'
+import { checkPaths } from '../git/entry-limits.ts'
+import { type BranchChange, changeOf, type Head, readBranch } from './branches.ts'
+import { github, unlessMissing } from './client/github-error.ts'
+import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+
+interface NewPullRequest {
+  readonly base: string
+  readonly branch: string
+  readonly files: readonly { readonly path: string; readonly content: string }[]
+  /** Paths to delete; each must be there. */
+  readonly removed?: readonly string[]
+  readonly title: string
+  /** Markdown. */
+  readonly body: string
+  /** Of the commit. */
+  readonly message: string
+  /** What must be so before anybody can merge it; done when the branch has the commit, and again with each call. */
+  readonly beforeOpen?: () => Promise<void>
+}
+
+export interface OpenedPullRequest {
+  readonly number: number
+  readonly url: string
+  /** The commit that we made, or that is exactly what we would have made. */
+  readonly head: string
+  /** False: it was open already and is as it should be. */
+  readonly written: boolean
+}
+
+/**
+ * Opens a pull request with one commit on top of the base branch. Calling it again gives the same pull request, brought up
+ * to date where the files differ. A branch of that name is taken over only where nothing of anybody else is on it: its one
+ * commit is exactly this change, or each of its commits and its open pull request are our App's. Else `onboard-input`, as when
+ * there is nothing to change. Throws `git-missing` without the base branch.
+ */
+export async function openPullRequest(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  wanted: NewPullRequest,
+): Promise<OpenedPullRequest> {
+  const repository = { owner, repo }
+  const name = `${owner}/${repo}`
+  checkPaths(name, [...wanted.files, ...(wanted.removed ?? []).map(path => ({ path }))])
+  const base = await readBranch(octokit, repository, wanted.base)
+  if (!base)
+    throw new BailiwickError(
+      'git-missing',
+      message`${repositoryPart({ owner, repo })} has no branch ${part('branch', wanted.base, JSON.stringify(wanted.base))}`,
+    )
+  const head = await readBranch(octokit, repository, wanted.branch)
+  const open = await findOpen(octokit, repository, wanted)
+  if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is not from Bailiwick`)
+  if (!head) {
+    const commit = await commitOn(octokit, repository, base, wanted)
+    await createRef(octokit, repository, wanted.branch, commit)
+    await wanted.beforeOpen?.()
+    return create(octokit, repository, wanted, commit)
+  }
+  const change = await changeOf(octokit, app, repository, wanted.base, head)
+  if (await isExactly(octokit, repository, change, head, wanted)) {
+    await wanted.beforeOpen?.()
+    if (!open) return create(octokit, repository, wanted, head.commit)
+    return { number: open.number, url: open.html_url, head: head.commit, written: false }
+  }
+  if (!open) throw taken(name, wanted.branch, 'it has no open pull request of Bailiwick')
+  if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit of someone else')
+  // rebuilt on the base, not added to: nothing that is on the branch now survives
+  const commit = await commitOn(octokit, repository, base, wanted)
+  await wanted.beforeOpen?.()
+  await moveRef(octokit, repository, wanted.branch, commit)
+  await github(message`update pull request ${repositoryPart({ owner, repo }, open.number)}`, () =>
+    octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
+  )
+  return { number: open.number, url: open.html_url, head: commit, written: true }
+}
+
+/** Whether the branch is one commit whose difference to its parent is this change, whoever made it. */
+async function isExactly(
+  octokit: Octokit,
+  repository: RepositoryName,
+  change: BranchChange,
+  head: Head,
+  wanted: NewPullRequest,
+): Promise<boolean> {
+  if (!change.onlyParentTree) return false
+  return (await createTree(octokit, repository, change.onlyParentTree, wanted)) === head.tree
+}
+
+async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head, wanted: NewPullRequest) {
+  const { owner, repo } = repository
+  const tree = await createTree(octokit, repository, base.tree, wanted)
+  if (tree === base.tree) {
+    throw new BailiwickError('onboard-input', message`${repositoryPart({ owner, repo })} already has these files`, {
+      fix: 'No change is needed.',
+    })
+  }
+  const { data } = await github(message`write a commit to ${repositoryPart({ owner, repo })}`, () =>
+    // without an author GitHub names our bot and signs the commit
+    octokit.rest.git.createCommit({ owner, repo, message: wanted.message, tree, parents: [base.commit] }),
+  )
+  return data.sha
+}
+
+async function createTree(octokit: Octokit, repository: RepositoryName, baseTree: string, wanted: NewPullRequest) {
+  const { data } = await github(message`write a tree to ${repositoryPart(repository)}`, () =>
+    octokit.rest.git.createTree({
+      owner: repository.owner,
+      repo: repository.repo,
+      base_tree: baseTree,
+      tree: [
+        ...wanted.files.map(({ path, content }) => ({ path, mode: '100644' as const, type: 'blob' as const, content })),
+        ...(wanted.removed ?? []).map(path => ({ path, mode: '100644' as const, type: 'blob' as const, sha: null })),
+      ],
+    }),
+  )
+  return data.sha
+}
+
+async function findOpen(octokit: Octokit, { owner, repo }: RepositoryName, { base, branch }: NewPullRequest) {
+  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.pulls.list({ owner, repo, state: 'open', base, head: `${owner}:${branch}`, per_page: 100 }),
+  )
+  // a head that GitHub cannot parse would be ignored and every pull request returned
+  return data.find(one => one.base.ref === base && one.head.ref === branch && one.head.repo?.id === one.base.repo.id)
+}
+
+async function create(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  { base, branch, title, body }: NewPullRequest,
+  commit: string,
+): Promise<OpenedPullRequest> {
+  const { data } = await github(message`open a pull request on ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body }),
+  )
+  return { number: data.number, url: data.html_url, head: commit, written: true }
+}
+
+async function createRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
+  await github(
+    message`create branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha }),
+  )
+}
+
+async function moveRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
+  await github(
+    message`update branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true }),
+  )
+}
+
+function taken(name: string, branch: string, why: string): BailiwickError {
+  return new BailiwickError('onboard-input', `The branch ${JSON.stringify(branch)} of ${name} is in use: ${why}`, {
+    fix: 'Delete that branch (and close its pull request), then run the command again.',
+  })
+}
+
+/** Number of the pull request of ours that is open from one of our branches; undefined where there is none. */
+export async function findPullRequest(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  branch: string,
+): Promise<{ readonly number: number; readonly body: string } | undefined> {
+  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
+  )
+  const ours = data.find(one => one.head.ref === branch && one.head.repo?.id === one.base.repo.id && isOurs(app, one))
+  return ours && { number: ours.number, body: ours.body ?? '' }
+}
+
+/** A pull request that our App opened. */
+export interface OwnPull {
+  readonly number: number
+  readonly state: 'open' | 'closed' | 'merged'
+  readonly body: string
+  /** Its branch, and the last commit of it. */
+  readonly branch: string
+  readonly head: string
+  /** Of a merged one: the commit that its merge made. */
+  readonly mergeCommit?: string
+  /** ISO time of the merge. */
+  readonly mergedAt?: string
+}
+
+/** The pull request as it is now; undefined where there is none, or another account opened it. */
+export async function readOwnPull(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  number: number,
+): Promise<OwnPull | undefined> {
+  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, number)}`, () =>
+    octokit.rest.pulls.get({ owner, repo, pull_number: number }),
+  )
+  return found && isOurs(app, found.data) ? ownPull(found.data) : undefined
+}
+
+interface PullData {
+  readonly number: number
+  readonly state: string
+  readonly merged: boolean
+  readonly body: string | null
+  readonly head: { readonly ref: string; readonly sha: string }
+  readonly merge_commit_sha: string | null
+  readonly merged_at: string | null
+}
+
+/** What GitHub says of a pull request of ours. */
+function ownPull({ number, state, merged, body, head, merge_commit_sha, merged_at }: PullData): OwnPull {
+  return {
+    number,
+    state: merged ? 'merged' : state === 'open' ? 'open' : 'closed',
+    ...{ body: body ?? '', branch: head.ref, head: head.sha },
+    // of one that is open it is a trial
+    ...(merged && merge_commit_sha !== null ? { mergeCommit: merge_commit_sha } : {}),
+    ...(merged && merged_at !== null ? { mergedAt: merged_at } : {}),
+  }
+}
+
+/** Pull requests of ours, the one that changed last first. */
+interface ListedOwnPulls {
+  readonly pulls: readonly OwnPull[]
+  /** Every pull request of the repository was looked at. */
+  readonly isAll: boolean
+}
+
+/** Pull requests of ours from branches that begin with `prefix`, among those that changed last: a hundred on each page. */
+export async function listOwnPulls(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  prefix: string,
+  pages: number,
+): Promise<ListedOwnPulls> {
+  const question = { owner, repo, state: 'all', sort: 'updated', direction: 'desc', per_page: 100 } as const
+  let read = 0
+  let isAll = true
+  const found = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.pulls.list, question, ({ data, headers }, done) => {
+      if (++read >= pages) {
+        isAll = !headers.link?.includes('rel="next"')
+        done()
+      }
+      return data
+    }),
+  )
+  const ours = found.filter(one => {
+    return one.head.ref.startsWith(prefix) && one.head.repo?.id === one.base.repo.id && isOurs(app, one)
+  })
+  // a pull request that changes meanwhile is on two pages
+  const byNumber = new Map(ours.map(one => [one.number, one]))
+  return { pulls: [...byNumber.values()].map(one => ownPull({ ...one, merged: one.merged_at !== null })), isAll }
+}
+
+/** More pages than any fleet has. */
+const MAX_PAGES = 200
+
+/** All of them, however long ago they changed. Throws `git-truncated` where the repository has more than 20,000 pull requests. */
+export async function listAllOwnPulls(
+  octokit: Octokit,
+  app: AppIdentity,
+  repository: RepositoryName,
+  prefix: string,
+): Promise<readonly OwnPull[]> {
+  const { pulls, isAll } = await listOwnPulls(octokit, app, repository, prefix, MAX_PAGES)
+  if (isAll) return pulls
+  const { owner, repo } = repository
+  throw new BailiwickError(
+    'git-truncated',
+    `${owner}/${repo}: more than ${MAX_PAGES * 100} pull requests are not listed`,
+    {
+      fix: 'Move the fleet to a repository with fewer pull requests.',
+    },
+  )
+}
+
+/** What became of a pull request that our App opened once; `none`: it never did. */
+type Offer = { readonly state: 'open'; readonly pull: number } | { readonly state: 'closed' | 'none' }
+
+/** What became of our pull request from one branch onto another; one that is open counts more than those before it. */
+export async function readOffer(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  { base, branch }: { readonly base: string; readonly branch: string },
+): Promise<Offer> {
+  const all = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.pulls.list, {
+      ...{ owner, repo, state: 'all', base, head: `${owner}:${branch}`, per_page: 100 },
+    }),
+  )
+  // a head that GitHub cannot parse would be ignored and every pull request returned
+  const ours = all.filter(one => one.base.ref === base && one.head.ref === branch && isOurs(app, one))
+  const open = ours.find(one => one.state === 'open')
+  if (open) return { state: 'open', pull: open.number }
+  return { state: ours.length > 0 ? 'closed' : 'none' }
+}

@@ -1,0 +1,216 @@
+import { BailiwickError } from '../base/errors.ts'
+import { message, part } from '../base/message.ts'
+import { github, unlessMissing } from './client/github-error.ts'
+import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+
+/** From most to least. */
+export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
+
+/**
+ * What a person may do on a repository, asked of GitHub now; an event's `author_association` says something else. A role
+ * that an organisation defined counts as the base that it extends. `none` for who is unknown.
+ */
+export async function readRole(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  login: string,
+): Promise<RepositoryRole> {
+  const found = await unlessMissing(
+    message`read the permission of ${part('identity', login, JSON.stringify(login))} on ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
+  )
+  if (!found) return 'none'
+  const { user, role_name: role } = found.data
+  // logins move on to other people; the answer must be about the one we asked for
+  if (user && user.login.toLowerCase() !== login.toLowerCase()) return 'none'
+  if (isRole(role)) return role
+  const can = user?.permissions
+  if (can?.admin) return 'admin'
+  if (can?.maintain) return 'maintain'
+  if (can?.push) return 'write'
+  if (can?.triage) return 'triage'
+  return can?.pull ? 'read' : 'none'
+}
+
+function isRole(name: string): name is RepositoryRole {
+  return ['admin', 'maintain', 'write', 'triage', 'read', 'none'].includes(name)
+}
+
+/** Who has approved which commit of a pull request, and has not said otherwise since. */
+interface Approval {
+  readonly login: string
+  readonly commit: string
+  /** ISO time. */
+  readonly at: string | undefined
+}
+
+/** The last word of each person who reviewed, where it is an approval; apps and comments do not count. */
+export async function listApprovals(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  pull: number,
+): Promise<Approval[]> {
+  const found = await github(message`list the reviews of ${repositoryPart({ owner, repo }, pull)}`, () =>
+    octokit.paginate(octokit.rest.pulls.listReviews, { owner, repo, pull_number: pull, per_page: 100 }),
+  )
+  const last = new Map<number, (typeof found)[number]>()
+  // in the order of time; a comment takes no approval back: https://docs.github.com/en/rest/pulls/reviews
+  for (const review of found) if (review.user && review.state !== 'COMMENTED') last.set(review.user.id, review)
+  return [...last.values()].flatMap(({ user, state, commit_id: commit, submitted_at: at }) =>
+    user?.type === 'User' && state === 'APPROVED' && commit ? [{ login: user.login, commit, at }] : [],
+  )
+}
+
+/** The people who maintain or administer a repository now, through whatever gives them the role. */
+export async function listMaintainers(octokit: Octokit, { owner, repo }: RepositoryName): Promise<string[]> {
+  const found = await github(message`list the collaborators of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 }),
+  )
+  return found.flatMap(({ type, login, permissions }) =>
+    type === 'User' && (permissions?.admin || permissions?.maintain) ? [login] : [],
+  )
+}
+
+/** A team as GitHub's paths name it. */
+export interface Team {
+  readonly org: string
+  readonly slug: string
+}
+
+/**
+ * Whether a person is in one of these teams, or in one below it, now; an invitation that waits is none, and neither is a
+ * team that there is not. Needs `members: read`.
+ */
+export async function isInTeams(octokit: Octokit, teams: readonly Team[], login: string): Promise<boolean> {
+  for (const { org, slug } of teams) {
+    const found = await unlessMissing(
+      message`read whether somebody is in the team ${part('identity', `${org}/${slug}`)}`,
+      () => octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
+    )
+    if (found?.data.state === 'active') return true
+  }
+  return false
+}
+
+/**
+ * Whether a person owns an account, asked of GitHub now: an owner of the organization, or the person whose account it is.
+ * An invitation that waits is no membership. Needs `members: read`; throws where GitHub refuses to say.
+ */
+export async function isAccountOwner(octokit: Octokit, account: string, login: string): Promise<boolean> {
+  if (account.toLowerCase() === login.toLowerCase()) return true
+  const found = await unlessMissing(message`read whether somebody owns ${part('identity', account)}`, () =>
+    octokit.rest.orgs.getMembershipForUser({ org: account, username: login }),
+  )
+  if (found?.data.state !== 'active' || found.data.role !== 'admin') return false
+  return found.data.user?.login.toLowerCase() === login.toLowerCase()
+}
+
+/**
+ * Login of whoever moved a branch to a commit, by GitHub's own record: authors and committers of commits are only text.
+ * Undefined where GitHub does not say.
+ */
+export async function readPusher(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+  commit: string,
+): Promise<string | undefined> {
+  const { data } = await github(message`read who pushed to ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, per_page: 30 }),
+  )
+  const push = data.find(one => one.after === commit && one.ref === `refs/heads/${branch}`)
+  return push?.actor?.type === 'User' ? push.actor.login : undefined
+}
+
+/** Moves of one branch that are looked at; who moves it more often is not told apart. */
+const MOST_MOVES = 300
+
+/**
+ * Logins of everybody who moved a branch since it was made, by GitHub's own record: authors and committers of commits are
+ * only text. Undefined where GitHub does not say so of every move: a gap, an account that is gone, an app, a repository that
+ * the App may not read, or a branch that stands elsewhere by now.
+ */
+export async function listPushers(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+  head: string,
+): Promise<readonly string[] | undefined> {
+  const ref = `refs/heads/${branch}`
+  try {
+    const found = await unlessMissing(message`read who pushed to ${repositoryPart({ owner, repo })}`, async () => {
+      const moves: Move[] = []
+      const pages = octokit.paginate.iterator(octokit.rest.repos.listActivities, {
+        ...{ owner, repo, ref, direction: 'desc', per_page: 100 },
+      })
+      for await (const { data } of pages) {
+        moves.push(...data.filter(one => one.ref === ref))
+        if (moves.length >= MOST_MOVES || moves.some(isCreation)) break
+      }
+      return moves
+    })
+    return found && pushersIn(found, head)
+  } catch (error) {
+    // a fork that the App is not installed on
+    if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
+    throw error
+  }
+}
+
+interface Move {
+  readonly before: string
+  readonly after: string
+  readonly ref: string
+  readonly activity_type: string
+  readonly actor?: { readonly login: string; readonly type: string } | null
+}
+
+const isCreation = (move: Move): boolean => move.activity_type === 'branch_creation'
+
+/** `moves`: the last one first. */
+function pushersIn(moves: readonly Move[], head: string): string[] | undefined {
+  const logins = new Set<string>()
+  let at = head
+  for (const move of moves) {
+    if (move.after !== at || move.actor?.type !== 'User') return undefined
+    logins.add(move.actor.login)
+    if (isCreation(move)) return [...logins]
+    at = move.before
+  }
+  return undefined
+}
+
+/** GitHub lists no more commits of a pull request than this. */
+const PER_PAGE = 100
+
+interface ChangeOfPull {
+  readonly number: number
+  readonly head: string
+}
+
+/**
+ * Logins of the people to whom GitHub ascribes the commits of a pull request that touch one of the paths; no bots. Names
+ * that only the commits give are left out.
+ */
+export async function pathAuthors(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  { number, head }: ChangeOfPull,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const { data: own } = await github(message`list the commits of ${repositoryPart({ owner, repo }, number)}`, () =>
+    octokit.rest.pulls.listCommits({ owner, repo, pull_number: number, per_page: PER_PAGE }),
+  )
+  const mine = new Set(own.map(({ sha }) => sha))
+  const logins = new Set<string>()
+  for (const path of paths) {
+    const place = path === '' ? {} : { path }
+    const found = await unlessMissing(message`list commits of ${repositoryPart({ owner, repo })}`, () =>
+      octokit.rest.repos.listCommits({ owner, repo, sha: head, ...place, per_page: PER_PAGE }),
+    )
+    for (const { sha, author } of found?.data ?? []) {
+      if (mine.has(sha) && author && 'login' in author && author.type === 'User') logins.add(author.login)
+    }
+  }
+  return [...logins].sort()
+}

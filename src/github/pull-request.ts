@@ -1,0 +1,304 @@
+import { BailiwickError } from '../base/errors.ts'
+import { type MessagePart, message, part } from '../base/message.ts'
+import { readBranch } from './branches.ts'
+import { github, unlessMissing } from './client/github-error.ts'
+import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { type Commit, readCommit } from './contents/commits.ts'
+
+export interface PullRequest {
+  readonly number: number
+  readonly state: 'open' | 'closed'
+  /** As its author wrote it. */
+  readonly title: string
+  readonly merged: boolean
+  readonly draft: boolean
+  /** Names of its labels. */
+  readonly labels: readonly string[]
+  /** Who opened it; undefined when the account is gone. */
+  readonly author: { readonly login: string; readonly type: string } | undefined
+  /** `sha` is what GitHub last noted; readTestMerge asks for the branch as it is. */
+  readonly base: { readonly ref: string; readonly sha: string; readonly isDefault: boolean }
+  /** `repository` is null when the fork is gone. */
+  readonly head: {
+    readonly ref: string
+    readonly sha: string
+    readonly repository: string | null
+    readonly fork: boolean
+  }
+  /** What GitHub knows of the merge: null while it computes. */
+  readonly mergeable: boolean | null
+  readonly mergeCommit: string | null
+}
+
+/** What the merge would give: the commit that GitHub made for testing, on the base branch as it is now. */
+export interface TestMerge extends Commit {
+  readonly base: string
+  /** Tree id of the base. */
+  readonly baseTree: string
+  readonly head: string
+}
+
+/** The pull request as it is now; undefined when there is none. */
+export async function readPullRequest(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  pull: number,
+): Promise<PullRequest | undefined> {
+  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, pull)}`, () =>
+    octokit.rest.pulls.get({ owner, repo, pull_number: pull }),
+  )
+  if (!found) return undefined
+  const { data } = found
+  return {
+    ...listed(data),
+    merged: data.merged,
+    mergeable: data.mergeable,
+    mergeCommit: data.merge_commit_sha,
+  }
+}
+
+/** A pull request as a list shows it. */
+export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'mergeCommit'>
+
+/** Open pull requests, onto one branch or onto all, oldest first. */
+export async function listOpenPullRequests(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  base?: string,
+): Promise<readonly ListedPullRequest[]> {
+  const onto = base === undefined ? {} : { base }
+  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', ...onto, direction: 'asc', per_page: 100 }),
+  )
+  return found.filter(one => base === undefined || one.base.ref === base).map(listed)
+}
+
+/** Open pull requests whose head is this commit, whatever branch they aim at. */
+export async function listPullRequestsOf(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  sha: string,
+): Promise<readonly ListedPullRequest[]> {
+  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 }),
+  )
+  return found.filter(one => one.head.sha === sha).map(listed)
+}
+
+/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged: it was asked for just now. */
+export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
+  if (pull.mergeable === null) throw computing(repositoryPart({ owner, repo }, pull.number))
+}
+
+/**
+ * The test merge of an open pull request, checked to be of exactly the base branch's present head and the pull request's.
+ * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older
+ * state (try again in a moment), `git-missing` when the base branch is gone.
+ */
+export async function readTestMerge(
+  octokit: Octokit,
+  repository: RepositoryName,
+  pull: PullRequest,
+): Promise<TestMerge> {
+  const name = repositoryPart(repository, pull.number)
+  const branch = part('branch', pull.base.ref, JSON.stringify(pull.base.ref))
+  if (pull.mergeable === false) {
+    throw new BailiwickError(
+      'merge-conflict',
+      message`${name} conflicts with ${branch}, so nobody can say what it would give`,
+      {
+        fix: 'Resolve the conflict and push again.',
+      },
+    )
+  }
+  if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
+  const [base, merge] = await Promise.all([
+    readBranch(octokit, repository, pull.base.ref),
+    ifThere(readCommit(octokit, repository, pull.mergeCommit)),
+  ])
+  if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
+  // GitHub throws an older test merge away
+  if (!merge) throw computing(name)
+  const [first, second, ...more] = merge.parents
+  if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
+  return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
+    throw error
+  }
+}
+
+function computing(name: MessagePart): BailiwickError {
+  return new BailiwickError('github-unavailable', message`GitHub is still computing what merging ${name} gives`, {
+    retryAfter: 2,
+  })
+}
+
+interface PullAnswer {
+  readonly number: number
+  readonly title: string
+  readonly state: string
+  readonly draft?: boolean
+  readonly labels: readonly { readonly name: string }[]
+  readonly user: { readonly login: string; readonly type: string } | null
+  readonly base: {
+    readonly ref: string
+    readonly sha: string
+    readonly repo: { readonly id: number; readonly default_branch: string }
+  }
+  readonly head: {
+    readonly ref: string
+    readonly sha: string
+    readonly repo: { readonly id: number; readonly full_name: string } | null
+  }
+}
+
+function listed(answer: PullAnswer): ListedPullRequest {
+  const { base, head } = answer
+  return {
+    number: answer.number,
+    title: answer.title,
+    state: answer.state === 'open' ? 'open' : 'closed',
+    draft: answer.draft ?? false,
+    labels: answer.labels.map(label => label.name),
+    author: answer.user ? { login: answer.user.login, type: answer.user.type } : undefined,
+    base: { ref: base.ref, sha: base.sha, isDefault: base.ref === base.repo.default_branch },
+    // by id: a repository that was renamed is still the same; a deleted one is someone else's until proven otherwise
+    head: {
+      ref: head.ref,
+      sha: head.sha,
+      repository: head.repo?.full_name ?? null,
+      fork: head.repo?.id !== base.repo.id,
+    },
+  }
+}
+
+/** Hashes of the commits of a pull request, the oldest first; GitHub lists at most 250. */
+export async function pullCommits(octokit: Octokit, { owner, repo }: RepositoryName, pull: number): Promise<string[]> {
+  const found = await github(message`list the commits of ${repositoryPart({ owner, repo }, pull)}`, () =>
+    octokit.paginate(octokit.rest.pulls.listCommits, { owner, repo, pull_number: pull, per_page: 100 }),
+  )
+  return found.map(({ sha }) => sha)
+}
+
+/** That a pull request was led onto another base branch, or opened again: by whom, undefined when the account is gone. */
+export interface OpenedAnew {
+  readonly by: string | undefined
+  /** ISO time, in whole seconds. */
+  readonly at: string
+}
+
+/** GitHub leads one elsewhere by itself when its base is deleted: https://docs.github.com/en/rest/using-the-rest-api/issue-event-types */
+const EVENTS = ['base_ref_changed', 'automatic_base_change_succeeded', 'reopened']
+
+/** For what knows by itself which branch it is about. */
+export const REOPENED: readonly string[] = ['reopened']
+
+/**
+ * When a pull request became another question last, without a push; undefined: it is as it was opened. Who agreed before
+ * agreed to something else: the same commit onto another branch is another change, and who closes one takes back what they
+ * said for it. `counting`: names of the events.
+ */
+export async function openedAnew(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  pull: number,
+  counting: readonly string[] = EVENTS,
+): Promise<OpenedAnew | undefined> {
+  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, pull)}`, () =>
+    octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: pull, per_page: 100 }),
+  )
+  const last = events.findLast(({ event }) => counting.includes(event))
+  return last && { by: last.actor?.login, at: last.created_at }
+}
+
+/** Whether something was said after that. Times are whole seconds: what is equal may be earlier. */
+export function isSince(at: string | undefined, anew: OpenedAnew | undefined): boolean {
+  return anew === undefined || (at !== undefined && Date.parse(at) > Date.parse(anew.at))
+}
+
+/** A pull request by which a commit came to its branch. */
+interface MergedPull {
+  readonly number: number
+  /** The last commit of its own branch. */
+  readonly head: string
+  /** The name of its own branch. */
+  readonly branch: string
+}
+
+/** The pull request whose merge made this commit the tip of a branch, with any way of merging; undefined for a push. */
+export async function mergedPull(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  sha: string,
+): Promise<MergedPull | undefined> {
+  const found = await unlessMissing(
+    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+  )
+  const merged = found?.data.find(one => one.merged_at !== null && one.merge_commit_sha === sha)
+  return merged && { number: merged.number, head: merged.head.sha, branch: merged.head.ref }
+}
+
+/**
+ * Numbers of all pull requests of a merge queue's commit down to the commit `base` of the branch: the name of each branch
+ * that GitHub makes for the queue holds the commit that it stands on. Undefined where that does not lead down to `base`.
+ */
+export async function pullsOfMergeGroup(
+  octokit: Octokit,
+  repository: RepositoryName,
+  branch: string,
+  group: { readonly sha: string; readonly base: string },
+): Promise<readonly number[] | undefined> {
+  const entries = new Map((await entriesOf(octokit, repository, branch)).map(entry => [entry.sha, entry]))
+  const numbers: number[] = []
+  for (let at = group.sha; at !== group.base; ) {
+    const entry = entries.get(at)
+    if (!entry || numbers.length > entries.size) return undefined
+    numbers.push(entry.pull)
+    at = entry.base
+  }
+  return numbers
+}
+
+/**
+ * Number of the pull request that a merge queue's commit adds to what stands before it, by the branch that GitHub makes for
+ * it: `gh-readonly-queue/<branch>/pr-<number>-<sha>`. Undefined where the group is gone. Nobody but GitHub writes there.
+ */
+export async function pullOfMergeGroup(
+  octokit: Octokit,
+  repository: RepositoryName,
+  branch: string,
+  sha: string,
+): Promise<number | undefined> {
+  return (await entriesOf(octokit, repository, branch)).find(entry => entry.sha === sha)?.pull
+}
+
+interface QueueEntry {
+  readonly sha: string
+  readonly pull: number
+  /** The commit that it stands on. */
+  readonly base: string
+}
+
+async function entriesOf(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  branch: string,
+): Promise<readonly QueueEntry[]> {
+  const prefix = `gh-readonly-queue/${branch}/`
+  const refs = await github(message`read the merge queue of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` }),
+  )
+  return refs.flatMap(({ ref, object }) => {
+    if (!ref.startsWith(`refs/heads/${prefix}`)) return []
+    const name = ref.slice(`refs/heads/${prefix}`.length)
+    const [, number, base] = /^pr-(\d{1,9})-([\da-f]{40,64})$/.exec(name) ?? []
+    return number && base ? [{ sha: object.sha, pull: Number(number), base }] : []
+  })
+}

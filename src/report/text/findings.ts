@@ -1,0 +1,149 @@
+import { code, fenced } from '../../base/markup.ts'
+import { fixOf, listed, type Message, message, part, plainText } from '../../base/message.ts'
+import { visible } from '../../base/visible.ts'
+import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
+import type { Fix } from '../../verdict/fixes.ts'
+import { type FindingGroup, summaryOf } from '../../verdict/summary.ts'
+import { writtenField } from '../../verdict/written-lines.ts'
+import type { View } from './audience.ts'
+import { placeOf } from './place.ts'
+
+/** The first line of a verdict, as its audience may see it. */
+export function headlineOf({ verdict, hidden }: View): string {
+  return visible(summaryOf(verdict, hidden), 500)
+}
+
+/** `1 violation`, `2 violations`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** A state in words: `standing` is how JSON calls what exists already. */
+export function stateText(state: Finding['state']): string {
+  return state === 'standing' ? 'existing' : state
+}
+
+/** Whether it is new: what blocks. */
+export function isNew(item: { readonly state: Finding['state'] | NodeFailure['state'] }): boolean {
+  return item.state === 'new'
+}
+
+/** The same evaluation error of one or more nodes: said once. */
+export interface FailureGroup {
+  readonly failure: NodeFailure
+  /** Keys of the nodes, in order; empty for what is about all of it. */
+  readonly nodes: readonly string[]
+  readonly clusters: readonly string[]
+  readonly tenants: readonly string[]
+}
+
+/** What is said of an existing error that Flux shares: it does not block, and nothing comes of what is merged. */
+const NOT_APPLIED = 'Flux rejects it too. It applies nothing from this Kustomization until the error is fixed.'
+
+/** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
+export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] {
+  const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
+    JSON.stringify([code, state, message, fix, origin, blocksApply ?? false, since])
+  return [...Map.groupBy(failures, keyOf).values()].map(all => ({
+    failure: all[0]!,
+    nodes: distinct(all.map(({ node }) => node)).filter(node => node !== ''),
+    clusters: distinct(all.map(({ cluster }) => cluster)),
+    tenants: distinct(all.map(({ tenant }) => tenant)),
+  }))
+}
+
+/** What else is known of an error: that its Kustomizations are not applied, and since which commit they do not build. */
+export function noteOf({ blocksApply, since }: NodeFailure): string {
+  const began = since === undefined ? '' : `The Kustomization has evaluation errors since commit ${since.slice(0, 10)}.`
+  return [blocksApply ? NOT_APPLIED : '', began].filter(Boolean).join(' ')
+}
+
+/** The first few of a list, and how many there are more. */
+export function firstOf(
+  list: readonly string[],
+  most = 5,
+): { readonly shown: readonly string[]; readonly left: number } {
+  return { shown: list.slice(0, most), left: Math.max(0, list.length - most) }
+}
+
+const distinct = (list: readonly string[]) => [...new Set(list)]
+
+const MAX_VALUES = 5
+
+/**
+ * How to fix a finding, in plain text: the edit of the line that wrote the offending value where that is known, else the words of
+ * the rule. `here`: the repository at hand.
+ */
+export function fixText(group: Pick<FindingGroup, 'finding' | 'objects'>, here: string): string {
+  return plainText(fixMessage(group, here))
+}
+
+/** The same with the types of its values. */
+export function fixMessage({ finding, objects }: Pick<FindingGroup, 'finding' | 'objects'>, here: string): Message {
+  // what is generated says less than what stands in a file
+  for (const { finding: one } of objects) {
+    const edit = editOf(one, here)
+    if (edit !== undefined) return edit
+  }
+  return fixOf(finding)
+}
+
+function editOf(finding: Finding, here: string): Message | undefined {
+  const { edit, allowed = [], origin } = finding
+  const name = writtenName(finding)
+  const place = placeOf(origin, here)
+  if (name === undefined || place === '' || (edit && 'remove' in edit)) return undefined
+  if (edit && 'rename' in edit) {
+    return message`Rename \`${part('field', name)}\` to \`${part('value', edit.rename)}\` at ${part('path', place)}.`
+  }
+  if (edit && 'add' in edit) return message`Add \`${part('value', `${name}: ${edit.add}`)}\` at ${part('path', place)}.`
+  const values = edit && 'set' in edit ? [edit.set] : allowed.slice(0, MAX_VALUES)
+  if (values.length === 0) return undefined
+  const left = edit ? 0 : allowed.length - values.length
+  const list = listed(values.map(value => part('value', value, `\`${value === '' ? '""' : value}\``)))
+  const more = left > 0 ? message` and ${left} more` : message``
+  return message`Set \`${part('field', name)}\` to ${values.length > 1 ? 'one of ' : ''}${list}${more} at ${part('path', place)}.`
+}
+
+/** The name of the field at the line that wrote it; undefined where the line holds something else. */
+function writtenName(finding: Finding): string | undefined {
+  const name = writtenField(finding)?.split('/').at(-1)?.replaceAll('~1', '/').replaceAll('~0', '~')
+  return name === undefined || name === '' || /^\d+$/.test(name) ? undefined : name
+}
+
+/** Characters of all edits of one comment: the findings themselves come first. */
+const BUDGET = 20_000
+const ELSEWHERE = '`bailiwick fix --apply` writes it.'
+
+/** The fix whose edit mends a finding. */
+export function fixOfGroup({ finding }: Pick<FindingGroup, 'finding'>, fixes: readonly Fix[]): Fix | undefined {
+  const { rule, origin } = finding
+  const isSame = (one: (typeof fixes)[number]['findings'][number]) =>
+    one.rule === rule && one.origin.line === origin.line && one.origin.column === origin.column
+  return fixes.find(({ path, findings }) => path === origin.file && findings.some(isSame))
+}
+
+/** The certain edits of findings as blocks that `git apply` takes, each once in one comment, within 20,000 characters. */
+export class EditBlocks {
+  readonly #fixes: readonly Fix[]
+  readonly #shown = new Map<string, string>()
+  #used = 0
+
+  constructor(fixes: readonly Fix[]) {
+    this.#fixes = fixes
+  }
+
+  /** Markdown that follows a finding; '' if no edit of it is certain. */
+  blockOf(group: Pick<FindingGroup, 'finding'>): string {
+    const fix = fixOfGroup(group, this.#fixes)
+    if (!fix) return ''
+    if (!fix.patch) return `Edit: not shown. ${ELSEWHERE}`
+    const text = fenced('diff', fix.patch)
+    const known = this.#shown.get(text)
+    if (known !== undefined) return `Edit: included in the edit of ${known} above.`
+    if (this.#used + text.length > BUDGET) return `Edit: omitted for length. ${ELSEWHERE}`
+    this.#used += text.length
+    this.#shown.set(text, `${code(group.finding.rule)} at ${code(`${fix.path}:${fix.first}`)}`)
+    return `Edit, for \`git apply\`:\n\n${text}`
+  }
+}

@@ -1,0 +1,240 @@
+import { listed, type Message, message, part } from '../../base/message.ts'
+import {
+  type CapsuleRole,
+  type CapsuleSettings,
+  type CapsuleUse,
+  capsuleUse,
+  capsuleSettings as settingsOf,
+} from '../../fleet/facts/capsule.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { Rendered } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { Identity } from '../../fleet/model/fleet.ts'
+import { homesOf, mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
+import { at, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
+import { listAt } from '../model/object-values.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+
+export const TENANT = 'capsule.clastix.io/Tenant'
+export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
+export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
+
+/** A name that Capsule allows to every Tenant owner. */
+export const ANY = 'any'
+
+/** What the platform renders of one of Capsule's kinds on a cluster. */
+export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {
+  return index.platformAnywhere(cluster, kind)
+}
+
+/** The Tenants of a cluster, and the TenantOwners that they select. */
+const tenantObjects = (index: FleetIndex, cluster: string): KubeObject[] =>
+  [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+
+/** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
+export const webhookVersion = (index: FleetIndex, cluster: string): number => index.capsule(cluster).minor
+
+/** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
+export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {
+  const all = tenantObjects(index, cluster)
+  const owned = readCapsuleTenants(all).filter(({ owners }) =>
+    mayCreateNamespace(identity, ANY, new Set(owners.map(nameOfOwner))),
+  )
+  const names = new Set(owned.map(({ name }) => name))
+  return all.filter(object => idOf(object).kind === 'Tenant' && names.has(idOf(object).name))
+}
+
+/** Names of Capsule Tenants. */
+export function namesOf(tenants: readonly KubeObject[]): string[] {
+  return tenants.map(object => idOf(object).name)
+}
+
+export type { CapsuleSettings }
+
+/** Where a cluster says whom Capsule looks at. */
+export const capsuleSettings = (index: FleetIndex, cluster: string): CapsuleSettings[] =>
+  settingsOf(kind => capsuleObjects(index, cluster, kind))
+
+/**
+ * As whom Capsule sees a user; an owner of a Tenant is a user of it where no configuration is visible: one outside the groups is
+ * the rule capsule-group-missing's.
+ */
+export function capsuleRoleOf(index: FleetIndex, cluster: string, user: string): CapsuleRole {
+  const { configuration, minor, aggregated } = index.capsule(cluster)
+  if (!configuration.isVisible) return 'user'
+  const { namespace = '' } = accountOf(user) ?? {}
+  const isMember = index.capsuleTenantAt(cluster, namespace) !== undefined
+  const isAggregated = aggregated.has(`ServiceAccount ${user}`)
+  return capsuleUse(configuration, userInfo(user), minor, { isMember, isAggregated }).role
+}
+
+/** Whether Capsule's webhooks evaluate what a user writes in the namespaces of a Tenant. */
+export const isCapsuleUser = (index: FleetIndex, cluster: string, user: string): boolean =>
+  capsuleRoleOf(index, cluster, user) === 'user'
+
+const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
+const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
+
+/** Capsule looks only at users of the groups that its configuration names: it passes everybody else by. */
+export const capsuleGroupMissing: Rule = {
+  id: 'capsule-group-missing',
+  severity: 'critical',
+  title: "Tenant owner outside Capsule's user groups",
+  why: "Capsule's admission webhooks ignore requests from users outside `CapsuleConfiguration.spec.userGroups`. An owner account outside these groups can write namespaces, labels and owners without a check.",
+  source: 'flux2-capsule-multi-tenancy: Tenant Groups',
+  docs: 'Add `system:serviceaccounts:<namespace>` of every account that owns a Tenant to `spec.userGroups`. Keep these accounts out of `spec.ignoreUserWithGroups` and `spec.administrators`.',
+  *checkCluster(cluster, { index, before }) {
+    const accounts = accountsOf(index, cluster.name)
+    if (accounts.length === 0) return
+    const settings = capsuleSettings(index, cluster.name)
+    if (before) yield* dropped(cluster.name, index, before, settings)
+    const [first] = settings
+    if (!first) return
+    const capsule = index.capsule(cluster.name)
+    const uses = accounts.map(account => {
+      const { user = '', groups, isAggregated } = account
+      return {
+        ...account,
+        ...capsuleUse(capsule.configuration, { name: user, groups }, capsule.minor, { isAggregated }),
+      }
+    })
+    const missed = uses.filter(({ role }) => role !== 'user')
+    for (const same of Map.groupBy(missed, ({ by }) => by).values())
+      for (const one of same) yield unchecked(one, same, first, capsule)
+  },
+}
+
+interface Account {
+  /** As the Tenant names it. */
+  readonly name: string
+  readonly user: string | undefined
+  readonly groups: readonly string[]
+  readonly tenant: string
+  readonly isAggregated: boolean
+}
+
+/** Accounts and groups of accounts that own Capsule Tenants: people are in groups that no manifest shows. */
+function accountsOf(index: FleetIndex, cluster: string): Account[] {
+  const tenants = readCapsuleTenants(tenantObjects(index, cluster))
+  const { aggregated } = index.capsule(cluster)
+  return tenants.flatMap(({ name: tenant, owners }) =>
+    owners.flatMap((owner): Account[] => {
+      const namespace = ACCOUNT.exec(owner.name)?.[1]
+      const group = owner.kind === 'Group' ? ACCOUNTS_OF.exec(owner.name)?.[1] : undefined
+      const home = namespace ?? group
+      // the platform's own accounts are not for Capsule to look at
+      if (home === undefined || homesOf({ name: tenant, owners: [owner] }).length === 0) return []
+      const groups = [`system:serviceaccounts:${home}`, 'system:serviceaccounts', 'system:authenticated']
+      const name = nameOfOwner(owner)
+      return [{ name, user: namespace && owner.name, groups, tenant, isAggregated: aggregated.has(name) }]
+    }),
+  )
+}
+
+/** An account that Capsule does not take for a user; one finding to people with `same`, which are passed for the same entry or for none. */
+function unchecked(
+  { name, groups, by: passes, role }: Account & CapsuleUse,
+  same: readonly Account[],
+  first: CapsuleSettings,
+  { version }: ReturnType<FleetIndex['capsule']>,
+): Violation {
+  const { node, object } = first.rendered
+  const path = passes === undefined ? [...first.path, first.groups] : first.path
+  const missing = [...new Set(same.map(one => one.groups[0]!))]
+  const why =
+    passes === undefined
+      ? message`${part('field', first.groups)} does not list any of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
+      : message`Capsule ignores requests of ${quoted('identity', passes)}`
+  const owners = same.map(
+    one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
+  )
+  return {
+    node,
+    object,
+    path,
+    value: `${passes ?? groups[0]} ${name}`,
+    cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
+    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
+    fix:
+      passes === undefined
+        ? message`Add ${listed(
+            missing.map(group => part('identity', group)),
+            ' and ',
+          )} to ${part('field', first.groups)}.`
+        : message`Remove ${part('identity', passes)} from the CapsuleConfiguration.`,
+  }
+}
+
+/** What Capsule refuses from 0.13 on, as `namespaceAnswer` has it. */
+function exceptFor(version: number | undefined): Message {
+  if (version !== undefined && version < 13) return message``
+  return message`, ${version === undefined ? 'from Capsule 0.13 on ' : ''}except to write a Namespace that names a Tenant`
+}
+
+/** A configuration that is gone, or has another name: Capsule falls back to its default group, in which no account is. */
+function* dropped(
+  cluster: string,
+  index: FleetIndex,
+  before: FleetIndex,
+  settings: readonly CapsuleSettings[],
+): Iterable<Violation> {
+  const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
+  const name = was && idOf(was.object).name
+  const left = capsuleObjects(index, cluster, CONFIGURATION).map(({ object }) => object)
+  if (left.some(object => idOf(object).name === name) || settings.length > left.length) return
+  const node = index.node(was?.node.key)
+  if (!was || !node || node.error) return
+  yield {
+    node,
+    object: left[0] ?? was.object,
+    path: ['metadata', 'name'],
+    ...(left.length === 0 ? { isBefore: true } : {}),
+    value: 'removed',
+    message: message`CapsuleConfiguration ${quoted('object', name ?? '')} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
+    fix: message`Restore the CapsuleConfiguration.`,
+  }
+}
+
+/**
+ * Groups of everybody, or of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to create
+ * Namespaces, and its webhooks then treat them as a tenant's.
+ */
+export function* publicUsers({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
+  if (node.tenant !== undefined) return
+  const flux = `system:serviceaccounts:${index.rootOf(node.cluster)?.namespace}`
+  for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {
+    if (rendered.object !== object) continue
+    for (const field of new Set([groups, 'users', 'administrators'])) {
+      for (const [place, item] of listAt(at(object.root, path), [field]).entries()) {
+        const isText = item.type === 'scalar'
+        const isGroup = isText || stringAt(item, ['kind']) === 'Group'
+        const name = stringAt(item, isText ? [] : ['name'])
+        const isFlux = name === flux && field !== 'administrators'
+        if (!isGroup || name === undefined || !(isFlux || isPublic({ kind: 'Group', name }))) continue
+        const at: Path = [...path, field, place, ...(isText ? [] : ['name'])]
+        const who = isFlux
+          ? message`Flux's own controllers`
+          : message`accounts of all tenants and Flux's own controllers`
+        yield {
+          node,
+          object,
+          path: at,
+          value: `${field} ${name}`,
+          message: message`${objectPart(id.kind, id.namespace, id.name)}: ${part('field', [...path, field].join('.'))} lists ${quoted('identity', name)}, which includes ${who}. Allowed: the group of each tenant's own namespace, and groups of people. Capsule binds capsule-namespace-provisioner to the group, and refuses what its members do outside a Tenant.`,
+          fix: message`Remove ${quoted('identity', name)}, and list ${part('identity', 'system:serviceaccounts:<namespace>')} of each account that owns a Tenant.`,
+        }
+      }
+    }
+  }
+}
+
+const PUBLIC = ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*']
+
+/** Whether a subject stands for everybody, or for the accounts of every namespace. */
+export function isPublic({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+  return kind !== 'ServiceAccount' && PUBLIC.includes(name)
+}

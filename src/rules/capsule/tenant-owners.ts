@@ -1,0 +1,385 @@
+import { message, part } from '../../base/message.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { unknownRole } from '../../fleet/facts/grants.ts'
+import { isPlatform } from '../../fleet/facts/object-index.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
+import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
+import { KUBECONFIG_FIELD, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import {
+  accountOf,
+  accountOf as accountOfUser,
+  type PolicyRule,
+  type ResourceRequest,
+  ruleAllows,
+  userInfo,
+  userOfAccount,
+} from '../../kube/rbac/policy-rule.ts'
+import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
+import { listAt, textsAt } from '../model/object-values.ts'
+import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './capsule-users.ts'
+
+/** Groups in which everybody, or every account, is. */
+const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
+const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
+const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
+
+/** Who owns a Capsule Tenant owns all of its namespaces. */
+export const capsuleOwnerChange: Rule = {
+  id: 'capsule-owner-change',
+  severity: 'critical',
+  title: 'Changed owner of a Capsule Tenant',
+  why: 'Owners of a Capsule Tenant, and the subjects of its `additionalRoleBindings`, have their rights in every namespace of the Tenant. This includes namespaces that are created later.',
+  source: 'Capsule: spec.owners, spec.additionalRoleBindings',
+  docs: 'Bind only accounts of the tenant. To add another owner, waive the rule for the Tenant or merge with an override.',
+  kinds: [TENANT, TENANT_OWNER],
+  *checkObject(subject, { index, before }) {
+    const { object, id, node, kind } = subject
+    // a tenant's own Tenant is cluster-scoped-forbidden
+    if (node.tenant !== undefined) return
+    if (kind === TENANT_OWNER) return yield* selectedOwner(subject, index, before)
+    const was = before?.platformObject(node.cluster, TENANT, '', id.name)
+    const known = was && new Set(grantsOf(was.root).map(({ key }) => key))
+    const homes = was ? homesOf(was.root) : homesOf(object.root, 1)
+    const removed = was ? removedOwners(subject, was.root, index) : []
+    yield* removed
+    for (const grant of grantsOf(object.root)) {
+      const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
+      // a new name in the place of a removed one is one mistake
+      if (why !== undefined && !removed.some(({ path }) => path.join() === grant.path.join()))
+        yield violation(subject, grant, why)
+    }
+  },
+}
+
+/** Owners that the Tenant loses, and as which Flux still acts: what they apply for it, Capsule refuses. */
+function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Violation[] {
+  const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
+  const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
+  return before!.flatMap((grant): Violation[] => {
+    const { who, name, home } = grant
+    if (home === undefined || isIn(now!, grant)) return []
+    const acting = index.nodesIn(node.cluster, home).find(({ identity }) => {
+      const isMeant = who.startsWith('Group ') ? accountOf(identity.user)?.namespace === home : identity.user === name
+      return isMeant && !mayCreateNamespace(identity, ANY, index.capsuleOwners(node.cluster))
+    })
+    if (!acting) return []
+    const instead = now!.find(one => one.home === home && !isIn(before!, one))
+    return [
+      {
+        node,
+        object,
+        path: instead?.path ?? ['spec', 'owners'],
+        value: `removed ${who}`,
+        message: message`${quoted('identity', who)} no longer owns Capsule Tenant ${quoted('object', id.name)}, but ${objectPart('Kustomization', acting.namespace, acting.name)} is applied as ${part('identity', acting.identity.user)}. Allowed: removing an owner together with what is applied as it. Capsule: You do not have any Tenant assigned: please, reach out to the system administrators.`,
+        fix: message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
+      },
+    ]
+  })
+}
+
+/** A TenantOwner belongs to the Tenants that select it by label, as well as to those that name it. */
+function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Violation> {
+  const { object, id, node } = subject
+  const spec = at(object.root, ['spec'])
+  for (const tenant of spec ? selecting(index, node.cluster, object.root) : []) {
+    const { name } = idOf(tenant)
+    const was = before?.platformObject(node.cluster, TENANT, '', name)
+    const former = before?.platformObject(node.cluster, TENANT_OWNER, '', id.name)
+    const wasSelected = was && former && isSelected(was.root, former.root)
+    const known = wasSelected ? ownerGrants(at(former.root, ['spec'])!, ['spec']) : []
+    const keys = new Set([...(was ? grantsOf(was.root) : []), ...known].map(({ key }) => key))
+    const homes = homesOf((was ?? tenant).root)
+    for (const grant of ownerGrants(spec!, ['spec'])) {
+      const why = foreign(grant, node.cluster, index, homes) ?? (was && added(grant, keys, homes))
+      if (why !== undefined) yield violation({ ...subject, id: { ...id, name } }, grant, why)
+    }
+  }
+}
+
+function selecting(index: FleetIndex, cluster: string, owner: Node): KubeObject[] {
+  const tenants = capsuleObjects(index, cluster, TENANT).map(({ object }) => object)
+  return tenants.filter(({ root }) => isSelected(root, owner))
+}
+
+function isSelected(tenant: Node, owner: Node): boolean {
+  const labels = textMapOf(at(owner, ['metadata', 'labels'])) ?? new Map<string, string>()
+  const selectors = listAt(tenant, ['spec', 'permissions', 'matchOwners']).map(readLabelSelector)
+  return selectors.some(selector => selector !== undefined && selects(selector, labels))
+}
+
+/** Somebody who gets something by a Tenant. */
+interface Grant {
+  readonly path: Path
+  /** `<kind> <name>`. */
+  readonly who: string
+  /** Of that the name. */
+  readonly name: string
+  /** Namespace of an account. */
+  readonly home: string | undefined
+  readonly what: string
+  /** Identity of the grant: who gets what. */
+  readonly key: string
+  readonly isOwner: boolean
+  /** A right at Capsule's proxy. */
+  readonly isOfProxy?: true
+}
+
+function grantsOf(root: Node): Grant[] {
+  const bindings = (path: Path, name: string) =>
+    listAt(root, path).flatMap((binding, index) =>
+      subjectGrants(binding, [...path, index], stringAt(binding, [name]) ?? textsAt(binding, [`${name}s`]).join(' ')),
+    )
+  const single = at(root, ['spec', 'owner'])
+  const rules = listAt(root, ['spec', 'rules']).flatMap((_rule, index) => {
+    const path = ['spec', 'rules', index, 'permissions', 'bindings']
+    return [...bindings(path, 'clusterRoleName'), ...bindings(path, 'clusterRole')]
+  })
+  const promoted = listAt(root, ['spec', 'rules']).flatMap((_rule, index) => {
+    const path = ['spec', 'rules', index, 'permissions', 'promotions']
+    return listAt(root, path).map((promotion, place): Grant => {
+      const who = 'accounts by their labels'
+      const what = textsAt(promotion, ['clusterRoles']).join(' ')
+      return {
+        path: [...path, place],
+        who,
+        name: who,
+        home: undefined,
+        what,
+        key: canonical(promotion),
+        isOwner: false,
+      }
+    })
+  })
+  const matched = listAt(root, ['spec', 'permissions', 'matchOwners']).map((selector, index): Grant => {
+    const path = ['spec', 'permissions', 'matchOwners', index]
+    const key = canonical(selector)
+    const who = 'owners by their labels'
+    return { path, who, name: who, home: undefined, what: 'owner', key, isOwner: true }
+  })
+  return [
+    ...listAt(root, ['spec', 'owners']).flatMap((owner, index) => ownerGrants(owner, ['spec', 'owners', index])),
+    ...(single ? ownerGrants(single, ['spec', 'owner']) : []),
+    ...bindings(['spec', 'additionalRoleBindings'], 'clusterRoleName'),
+    ...rules,
+    ...promoted,
+    ...matched,
+  ]
+}
+
+/** One for being an owner, one for each role and each right at Capsule's proxy. */
+function ownerGrants(owner: Node, path: Path): Grant[] {
+  const name = stringAt(owner, ['name']) ?? ''
+  const written = stringAt(owner, ['kind']) ?? ''
+  const kind = written === 'User' && accountOf(name) ? 'ServiceAccount' : written
+  const who = `${kind} ${name}`
+  const home = homeOf(kind, name)
+  const grant = (what: string, isOwner: boolean, at: Path): Grant => {
+    return { path: at, who, name, home, what, key: `${who} ${what}`, isOwner }
+  }
+  const proxy = listAt(owner, ['proxySettings']).map(setting => canonical(setting))
+  return [
+    grant('owner', true, [...path, 'name']),
+    ...textsAt(owner, ['clusterRoles']).map(role => grant(role, false, [...path, 'clusterRoles'])),
+    ...proxy.map(text => ({ ...grant(`proxy ${text}`, false, [...path, 'proxySettings']), isOfProxy: true as const })),
+  ]
+}
+
+function subjectGrants(binding: Node, path: Path, role: string): Grant[] {
+  return listAt(binding, ['subjects']).map((subject, index): Grant => {
+    const written = stringAt(subject, ['kind']) ?? ''
+    const plain = stringAt(subject, ['name']) ?? ''
+    const name = written === 'ServiceAccount' ? userOfAccount(stringAt(subject, ['namespace']) ?? '', plain) : plain
+    const kind = written === 'User' && accountOf(name) ? 'ServiceAccount' : written
+    const home = homeOf(kind, name)
+    const who = `${kind} ${name}`
+    return { path: [...path, 'subjects', index], who, name, home, what: role, key: `${who} ${role}`, isOwner: false }
+  })
+}
+
+function homeOf(kind: string, name: string): string | undefined {
+  return (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name)?.[1]
+}
+
+/** Homes of the accounts that own the Tenant, the first ones: what they get besides is theirs anyway. */
+function homesOf(root: Node, first = 100): ReadonlySet<string> {
+  const owners = grantsOf(root).filter(({ isOwner }) => isOwner)
+  return new Set(owners.slice(0, first).flatMap(({ home }) => home ?? []))
+}
+
+function foreign({ name, home }: Grant, cluster: string, index: FleetIndex, homes: ReadonlySet<string>) {
+  if (EVERYBODY.test(name)) return 'that group includes every user'
+  if (home === undefined || homes.has(home)) return undefined
+  const [first] = homes
+  const own = first === undefined ? undefined : index.ownerOf(cluster, first)
+  const other = index.ownerOf(cluster, home)
+  return own !== undefined && other !== undefined && other !== own
+    ? 'that account belongs to another tenant'
+    : undefined
+}
+
+function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
+  if (known.has(key)) return undefined
+  // roles for the owner's own account in its own namespaces are how Flux is let in
+  const isOwn = home !== undefined && homes.has(home)
+  if (isOwn && !isOfProxy && (!isOwner || ACCOUNT.test(name))) return undefined
+  return 'this change adds it'
+}
+
+function violation(
+  { object, id, node }: Subject,
+  grant: Grant,
+  why: NonNullable<ReturnType<typeof foreign | typeof added>>,
+): Violation {
+  const what = grant.isOwner ? 'owns' : 'has rights in'
+  const role = grant.isOwner ? message`` : message` (${quoted('value', grant.what)})`
+  return {
+    node,
+    object,
+    path: grant.path,
+    value: grant.key,
+    message: message`${quoted('identity', grant.who)} ${what} every namespace of Capsule Tenant ${quoted('object', id.name)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
+    fix: message`Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${objectPart('Tenant', '', id.name)}. To keep it, waive the rule for this Tenant or merge with an override.`,
+  }
+}
+
+/**
+ * Whether a change takes a Capsule Tenant that stays from the accounts of a tenant: the rule capsule-owner-change reports it
+ * at the Tenant, so that other rules do not repeat it at the tenant's objects.
+ */
+export function ownerRemoved({ index, before }: RuleContext, cluster: string, tenant: string): boolean {
+  if (!before?.isCapsuleTenant(cluster, tenant)) return false
+  const [was, now] = [before.capsuleOwners(cluster), index.capsuleOwners(cluster)]
+  const acting = before.namespacesOf(cluster, tenant).flatMap(namespace => index.nodesIn(cluster, namespace))
+  const isRemoved = acting.some(({ identity }) => {
+    return mayCreateNamespace(identity, ANY, was) && !mayCreateNamespace(identity, ANY, now)
+  })
+  const isLeft = capsuleObjects(index, cluster, TENANT).some(({ object }) => {
+    return before.versionsOf(cluster, TENANT, '', idOf(object).name).some(isPlatform)
+  })
+  return isRemoved && isLeft
+}
+
+/** What Capsule's document for Flux has the platform give to the account that owns a Tenant, where its addon does not. */
+export const capsuleAccountRights: Rule = {
+  id: 'capsule-account-rights',
+  severity: 'high',
+  title: 'Tenant owner without the rights that Flux needs',
+  why: "Flux sends a tenant's requests to Capsule's proxy with the account's token and impersonates the same account. The proxy refuses every request if the account may not impersonate itself. Capsule binds owners only in the namespaces of the Tenant, not in the account's own namespace.",
+  source: 'flux2-capsule-multi-tenancy: the recipe; capsule-proxy internal/request/http.go',
+  docs: 'Bind the account in its own namespace, and let it impersonate its own user name. The names of the roles and bindings do not matter. With the annotation `capsule.addon.fluxcd/enabled: "true"` on the account, the addon makes both.',
+  kinds: applierKinds,
+  *checkObject({ node, object, kind, id: { namespace } }, context) {
+    const { cluster, hub } = node
+    const { index } = context
+    const own = index.nodeOf(cluster, object)
+    const name = readAccount(object, index.cluster(cluster)?.lockdown)
+    if (name === undefined || own?.error || hub !== undefined || own?.hub !== undefined) return
+    if (!index.capsuleHomes(cluster).get(namespace)?.includes(name)) return
+    const user = userOfAccount(namespace, name)
+    const of = { node: own ?? node, object, user }
+    const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }
+    // what goes through the proxy itself does not get there
+    const isLater = node.identity.user === user && usesProxy(node.kustomization, name)
+    if (usesProxy(object, name) && !isLater) yield* lacking(of, self, [...KUBECONFIG_FIELD], context)
+    if (kind === KUSTOMIZATION && node.tenant === undefined) yield* lackingAtHome(of, context)
+  },
+}
+
+/** What Flux acts by, and as which account. */
+interface Acting {
+  readonly node: FleetNode
+  readonly object: KubeObject
+  readonly user: string
+}
+
+const usesProxy = (object: KubeObject, account: string): boolean =>
+  stringAt(kubeConfigOf(object), ['secretRef', 'name']) === `${account}-kubeconfig`
+
+function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Violation> {
+  const { node, object, user } = acting
+  const { cluster } = node
+  const { apiVersion, namespace, name } = idOf(object)
+  const bound = (one: FleetIndex) => one.bindingsOf(cluster, user, namespace).filter(isOf(namespace))
+  // a binding that is gone is the rule identity-object-tamper's
+  if (bound(context.before ?? context.index).some(isGone(cluster, context.index))) return
+  // what it applies there is asked object by object, where that is visible
+  const isBound = bound(context.index).length > 0
+  if (isBound && node.source.opaque === undefined) return
+  const request = { verb: 'patch', apiGroup: groupOf(apiVersion), resource: 'kustomizations', namespace, name }
+  for (const found of lacking(acting, request, ['metadata', 'name'], context))
+    yield isBound ? { ...found, ...tooLittle(user, namespace) } : found
+}
+
+const tooLittle = (user: string, namespace: string): Pick<Violation, 'level' | 'message' | 'fix'> => ({
+  level: 'warning',
+  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings in its own namespace do not let it apply Kustomizations there. What its repository applies is not visible.`,
+  fix: message`Bind the account in ${quoted('object', namespace)} to a role that may patch Kustomizations, or check that its repository has none.`,
+})
+
+const isOf = (namespace: string) => (binding: Binding) => binding.namespace === namespace
+const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>
+  index.versionsOf(cluster, `${RBAC_GROUP}/${one.kind}`, one.namespace, one.name).length === 0
+
+/** A request that no visible grant of the account allows. */
+function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Violation> {
+  const { node, object, user: userName } = acting
+  const { cluster } = node
+  const answer = index.refusalOf(cluster, userName, request)
+  if (answer === undefined) return
+  const user = userInfo(userName)
+  const bindings = index.bindingsOf(cluster, userName, request.namespace ?? '')
+  const missing = bindings.filter(one => index.roleRules(cluster, one.roleRef, one.namespace) === undefined)
+  // a role that the fleet does not render is what is missing
+  const dangling = new Set(missing.map(unknownRole))
+  if (index.unseenGrants(cluster, user, request).some(reason => !dangling.has(reason))) return
+  const near = nearMiss(index, acting, request, missing[0])
+  const isSelf = request.verb === 'impersonate'
+  const { kind, namespace, name } = idOf(object)
+  yield {
+    node,
+    object: near?.object ?? object,
+    path: near?.path ?? path,
+    value: `${request.verb} ${userName}`,
+    cause: hashOf([request.verb, userName]),
+    message: isSelf
+      ? message`${objectPart(kind, namespace, name)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
+      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
+    fix: near
+      ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
+      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
+  }
+}
+
+/** A binding of the platform that would give the right but for the name of its role or of its subject. */
+function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, request: ResourceRequest, missing?: Binding) {
+  const { namespace = '', verb } = request
+  const kind = `${RBAC_GROUP}/${namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'}`
+  // what allows it for every name, as cluster-admin, was not meant for the account alone
+  const allows = (rule: PolicyRule) =>
+    ruleAllows(rule, request) && (verb !== 'impersonate' || rule.resourceNames.length > 0)
+  if (missing) {
+    const object = index.platformObject(cluster, kind, missing.namespace, missing.name)
+    const roles = index.platformAnywhere(cluster, `${RBAC_GROUP}/ClusterRole`).map(one => idOf(one.object).name)
+    const wanted = roles.find(role => index.roleRules(cluster, { kind: 'ClusterRole', name: role }, '')?.some(allows))
+    return object && wanted !== undefined ? { object, path: ['roleRef', 'name'] as Path, wanted } : undefined
+  }
+  const isNobody = ({ kind: of, namespace: home, name: account }: BoundSubject) =>
+    of === 'ServiceAccount' && index.versionsOf(cluster, '/ServiceAccount', home, account).length === 0
+  for (const { object } of index.platformRendered(cluster, kind, namespace)) {
+    const binding = readBinding(object)
+    const place = binding?.subjects.findIndex(isNobody) ?? -1
+    if (!binding || place < 0 || !index.roleRules(cluster, binding.roleRef, binding.namespace)?.some(allows)) continue
+    const own = accountOfUser(user)!
+    const field = binding.subjects[place]!.name === own.name ? 'namespace' : 'name'
+    return { object, path: ['subjects', place, field] as Path, wanted: own[field] }
+  }
+  return undefined
+}

@@ -1,0 +1,356 @@
+import { codeWord, listed, type Message, type MessagePart, message, part, untyped } from '../../base/message.ts'
+import { probably } from '../../base/name-list.ts'
+import type { Origin } from '../../base/origin.ts'
+import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { unappliedText } from '../../fleet/facts/grants.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { isBlank, kubeConfigOf, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
+import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
+import { INSTALLED_ACCOUNTS, isMadeAccount } from '../../flux/installed-rbac.ts'
+import { ACCOUNT_FIELD, HELM_RELEASE, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
+import { at, canonical, originAt } from '../../kube/node.ts'
+import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { type Binding, displayRbac, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import {
+  accountOf,
+  leastRules,
+  type PolicyRule,
+  type ResourceRequest,
+  userOfAccount,
+} from '../../kube/rbac/policy-rule.ts'
+import type { RuleContext, Violation } from '../model/rule.ts'
+
+/** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
+export interface AccountPlace {
+  readonly node: FleetNode
+  readonly user: string
+  readonly namespace: string
+  /** Roles and bindings that Flux does not apply, with the reason. */
+  readonly unapplied?: ReadonlyMap<string, string>
+}
+
+const MAX_ROLES = 3
+
+/**
+ * Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here, and
+ * those that Flux does not apply do not count.
+ */
+export function ownBindings(index: FleetIndex, place: AccountPlace): readonly Binding[] {
+  const { unapplied } = place
+  return unapplied
+    ? bindingsFor(index, place).filter(one => !unapplied.has(displayRbac(one)))
+    : bindingsFor(index, place)
+}
+
+function bindingsFor(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
+  const all = index.bindingsOf(node.cluster, user, namespace)
+  return all.filter(({ subjects }) => subjects.some(one => one.kind !== 'Group' || !/^system:[^:]+$/.test(one.name)))
+}
+
+/** The bindings of an account, and their roles, that Flux does not apply: each in a sentence without its period. */
+function unappliedOf(index: FleetIndex, place: AccountPlace): string[] {
+  const { unapplied: names = new Map<string, string>() } = place
+  const first = bindingsFor(index, place).flatMap(one => {
+    const role = { ...one.roleRef, namespace: one.roleRef.kind === 'Role' ? one.namespace : '' }
+    return [displayRbac(one), displayRbac(role)].find(name => names.has(name)) ?? []
+  })
+  return [...new Set(first)].map(name => unappliedText(name, names.get(name)!))
+}
+
+/** Which roles the account has, through which bindings: one sentence. */
+export function rolesText(index: FleetIndex, place: AccountPlace): Message {
+  const own = ownBindings(index, place)
+  const unapplied = unappliedOf(index, place).map(text => message` ${untyped(text)}.`)
+  const without = unapplied.reduce((before, one) => message`${before}${one}`, message``)
+  if (own.length === 0) return message`No visible binding gives the account a role there.${without}`
+  const shown = own.slice(0, MAX_ROLES).map(binding => {
+    const { kind, namespace, name, roleRef } = binding
+    const role = objectPart(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
+    const meant = index.meantRole(place.node.cluster, binding)
+    const missing = meant === undefined ? message`` : message` (not found. Did you mean ${part('object', meant)}?)`
+    return message`${role}${missing} through ${objectPart(kind, namespace, name)}`
+  })
+  const more = own.length > MAX_ROLES ? message` and ${own.length - MAX_ROLES} more` : message``
+  return message`The account has ${listed(shown)}${more}.${without}`
+}
+
+/** Where the first binding of the account in the fleet states its role; undefined where the fleet renders none. */
+export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | undefined {
+  const written = ownBindings(index, place).map(({ kind, namespace, name }) =>
+    writtenOf(index, place.node, kind, namespace, name),
+  )
+  const found = written.find(one => one !== undefined)
+  return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
+}
+
+/** The bindings that a change takes away from the account. */
+function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace): Binding[] {
+  const left = new Set(ownBindings(index, place).map(displayRbac))
+  return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
+}
+
+/** The first of them that is not written any more. */
+export const lostBinding = (index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) =>
+  lostBindings(index, before, place).find(
+    ({ kind, namespace, name }) => !writtenOf(index, place.node, kind, namespace, name),
+  )
+
+/** Where a binding of the account that is still written names others now. */
+export function lostSubject(
+  index: FleetIndex,
+  before: FleetIndex | undefined,
+  place: AccountPlace,
+): Origin | undefined {
+  const written = lostBindings(index, before, place).flatMap(
+    ({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [],
+  )
+  return written[0] && (written[0].root.fields.get('subjects')?.value.origin ?? written[0].root.origin)
+}
+
+/**
+ * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
+ * own beside it. A reader of another repository than the role's can only ask for it. What a tenant holds in the whole cluster
+ * is not to grow: it would have the right in every namespace.
+ */
+export function rightsFix(
+  index: FleetIndex,
+  place: AccountPlace,
+  requests: readonly ResourceRequest[],
+  reader: string,
+): Message {
+  const isTenants = place.node.tenant !== undefined
+  const own = ownBindings(index, place).filter(one => !isTenants || one.namespace === place.namespace)
+  const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
+    const of = kind === 'Role' ? namespace : ''
+    const object = writtenOf(index, place.node, kind, of, name)
+    return object ? [{ object, shown: objectPart(kind, of, name) }] : []
+  })
+  const rules = listed(
+    [...leastRules(requests, new Set()).values()].flat().map(rule => message`${part('text', ruleText(rule))}`),
+    ' and ',
+  )
+  const [role] = roles
+  const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
+  const beside = role?.object ?? binding
+  // without either, where the platform declares the Kustomization
+  const isReaders = (beside ?? declaringOf(index, place.node)).root.origin.repository === reader
+  const meant = own[0] && index.meantRole(place.node.cluster, own[0])
+  if (meant !== undefined && binding) {
+    const { file, line } = originAt(binding.root, ['roleRef', 'name'])
+    return message`${isReaders ? 'Set' : 'Ask a fleet admin to set'} ${codeWord('roleRef.name')} to ${quoted('object', meant)} at ${part('path', file)}:${line}.`
+  }
+  const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
+  const to = beside ? message` (${positionOf(beside)})` : message``
+  if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
+  const where =
+    place.namespace === '' ? message`a ClusterRole` : message`a Role in namespace ${part('object', place.namespace)}`
+  const near =
+    binding && own[0] ? message`, beside ${objectPart(own[0].kind, own[0].namespace, own[0].name)}${to}` : message``
+  return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
+}
+
+/** The first Kustomization of a tenant on the way to a node: those below it are the tenant's. */
+function declaringOf(index: FleetIndex, node: FleetNode): KubeObject {
+  const parent = index.node(node.parent)
+  return node.tenant !== undefined && parent?.tenant === node.tenant ? declaringOf(index, parent) : node.kustomization
+}
+
+/** As one line of YAML, to be pasted into `rules`. */
+function ruleText({ apiGroups, resources, resourceNames, verbs }: PolicyRule): string {
+  const list = (values: readonly string[]) => `[${values.map(value => JSON.stringify(value)).join(', ')}]`
+  const names = resourceNames.length > 0 ? `, resourceNames: ${list(resourceNames)}` : ''
+  return `\`- {apiGroups: ${list(apiGroups)}, resources: ${list(resources)}${names}, verbs: ${list(verbs)}}\``
+}
+
+function positionOf({ root: { origin } }: KubeObject): Message {
+  const repository = origin.repository === '' ? message`` : message`${part('repository', origin.repository)} `
+  return message`${repository}${part('path', origin.file)}:${origin.line}`
+}
+
+function writtenOf(
+  index: FleetIndex,
+  { cluster }: FleetNode,
+  kind: string,
+  namespace: string,
+  name: string,
+): KubeObject | undefined {
+  return index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)?.object
+}
+
+/** An account that no visible binding gives a role anywhere: the name is the cause, not the objects. */
+interface UnboundAccount {
+  /** Where it is named, or would be; undefined where that is as it was before the change. */
+  readonly origin: Origin | undefined
+  readonly text: Message
+  /** Absent where no other account was probably meant. */
+  readonly fix?: Message
+  /** All of Flux on the cluster stops. */
+  readonly isRoot: boolean
+}
+
+/** What there is to say of the account of a refused object, where it has no role at all. */
+export function unboundAccount(
+  { index, before }: Pick<RuleContext, 'index' | 'before'>,
+  { node, user }: AccountPlace,
+  object: KubeObject,
+): UnboundAccount | undefined {
+  if (index.holdsRoles(node.cluster, user)) return undefined
+  const isNodes = user === node.identity.user
+  const applier = isNodes ? node.kustomization : object
+  const { kind, namespace, name } = idOf(applier)
+  const isDefault = isBlank(at(applier.root, ACCOUNT_FIELD))
+  const what = isDefault
+    ? message`${objectPart(kind, namespace, name)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
+    : message`No visible binding gives the account a role.`
+  const was = isNodes ? before?.node(node.key)?.identity.user : undefined
+  const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
+  const origin = originAt(applier.root, ACCOUNT_FIELD)
+  const better = meant ?? onlyAccount(index, node.cluster, user)
+  const isRoot = isNodes && node.parent === undefined
+  return {
+    origin: was === user ? undefined : origin,
+    text: message`${what}${meant && !isDefault ? message` Did you mean ${quoted('object', meant)}?` : ''}${isRoot ? ' Flux then applies nothing on the cluster.' : ''}`,
+    ...(better
+      ? {
+          fix: message`Set ${codeWord('serviceAccountName')} to ${quoted('object', better)} at ${part('path', origin.file)}:${origin.line}.`,
+        }
+      : {}),
+    isRoot,
+  }
+}
+
+/** The account of the same namespace, with a role, of which the name is probably a misspelling. `was`: one that was there, or should be. */
+function meantAccount(
+  index: RuleContext['index'],
+  cluster: string,
+  user: string,
+  was: string | undefined,
+): string | undefined {
+  const account = accountOf(user)
+  if (account === undefined) return undefined
+  const names = accountsWithRoles(index, cluster, account.namespace)
+  const [only, ...others] = names
+  if (was === undefined) return probably(account.name, names)
+  return names.find(name => userOfAccount(account.namespace, name) === was) ?? (others.length === 0 ? only : undefined)
+}
+
+/** The one account with a role in the namespace of an account that the fleet does not render. */
+function onlyAccount(index: RuleContext['index'], cluster: string, user: string): string | undefined {
+  const account = accountOf(user)
+  if (!account || index.versionsOf(cluster, '/ServiceAccount', account.namespace, account.name).length > 0)
+    return undefined
+  const [only, ...others] = accountsWithRoles(index, cluster, account.namespace)
+  return others.length === 0 ? only : undefined
+}
+
+function accountsWithRoles(index: RuleContext['index'], cluster: string, namespace: string): string[] {
+  const rendered = index.rendered(cluster, '/ServiceAccount', namespace).map(({ object }) => idOf(object).name)
+  return [...rendered, ...(namespace === ROOT_NAMESPACE ? INSTALLED_ACCOUNTS : [])].filter(name =>
+    index.holdsRoles(cluster, userOfAccount(namespace, name)),
+  )
+}
+
+/**
+ * Accounts that have a role and that nothing visible makes: a role needs no ServiceAccount, so Flux applies as the account,
+ * but looks for it before it deletes (finalizers of kustomize-controller and helm-controller).
+ */
+export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable<Violation> {
+  const { index, before, config } = context
+  const { cluster, objects, kustomization, prune } = node
+  const releases = objects.filter(object => kindOf(object) === HELM_RELEASE)
+  for (const object of [...(prune ? [kustomization] : []), ...releases]) {
+    const { kind, namespace, name } = idOf(object)
+    const account = kubeConfigOf(object) ? undefined : namedAccount(object, index.cluster(cluster)?.lockdown)
+    // Kubernetes makes `default` in every namespace
+    if (!account || account === 'default' || isMadeAccount(namespace, account)) continue
+    const isMade = (one: typeof index) => one.versionsOf(cluster, '/ServiceAccount', namespace, account).length > 0
+    // an account that is taken away is the rule identity-object-tamper's
+    if (isMade(index) || (before && isMade(before))) continue
+    const ofTenant = index.ownerOf(cluster, namespace) !== undefined
+    if (isDeclaredAccount(config, { cluster, namespace, name: account, ofTenant })) continue
+    if (!index.holdsRoles(cluster, userOfAccount(namespace, account))) continue
+    yield {
+      node,
+      object,
+      path: ACCOUNT_FIELD,
+      level: 'warning',
+      severity: 'low',
+      value: `unmade ${account}`,
+      cause: hashOf(['unmade', namespace, account]),
+      message: message`${objectPart(kind, namespace, name)}: the fleet does not render service account ${quoted('object', account)}. Allowed: an account that the fleet renders, or lists under ${codeWord('accounts')} in ${codeWord('.github/bailiwick.yaml')}. Without the account, Flux deletes nothing when the ${part('value', kind)} is deleted.`,
+      fix: message`Render ServiceAccount ${part('object', `${namespace}/${account}`)}, or set the field to an account that exists.`,
+    }
+  }
+}
+
+/** A role or binding of a change that the cluster gets only after a Kustomization was applied. */
+interface LateGrant {
+  /** As `display` writes it. */
+  readonly name: string
+  readonly shown: MessagePart
+}
+
+/** Flux applies and awaits ClusterRoles in a stage before everything else (fluxcd/pkg ssa utils/is.go). */
+const LAST_STAGE = new Set(['Role', 'RoleBinding', 'ClusterRoleBinding'])
+
+/**
+ * The roles and bindings that are new or changed and count too late for a Kustomization: its own, and those of Kustomizations
+ * that wait for it, by `dependsOn` or because it makes them.
+ */
+export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetIndex): LateGrant[] {
+  // `flux bootstrap` applies what the root of a new cluster contains before Flux does
+  if (node.parent === undefined && before.cluster(node.cluster) === undefined) return []
+  const isChanged = (object: KubeObject) => {
+    const { apiVersion, kind, namespace, name } = idOf(object)
+    const was = before.versionsOf(node.cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name)
+    return !was.some(one => canonical(one.object.root) === canonical(object.root))
+  }
+  const isGrant = ({ apiVersion, kind }: ReturnType<typeof idOf>) =>
+    (LAST_STAGE.has(kind) || kind === 'ClusterRole') && groupOf(apiVersion) === RBAC_GROUP
+  const own = node.objects.filter(object => LAST_STAGE.has(idOf(object).kind) && isGrant(idOf(object)))
+  const waiting = waitingFor(node.key, index, before).flatMap(key => index.objectsOf(key))
+  return [...own, ...waiting.filter(object => isGrant(idOf(object)))].filter(isChanged).map(object => {
+    const id = idOf(object)
+    return { name: display(id), shown: objectPart(id.kind, id.namespace, id.name) }
+  })
+}
+
+/** Kustomizations that are not applied before another one. One that exists already does not wait for its parent. */
+function waitingFor(key: string, index: FleetIndex, before: FleetIndex): readonly string[] {
+  const waiting = new Set([key])
+  // a set that grows while it is walked
+  for (const one of waiting) {
+    const next = index.followers(one).filter(({ by, key: other }) => by === 'dependsOn' || !before.node(other))
+    for (const { key: other } of next) waiting.add(other)
+  }
+  waiting.delete(key)
+  return [...waiting]
+}
+
+/** Roles and bindings that Flux does not apply, as `display` writes them, with the reason. */
+export interface UnappliedNames {
+  /** The cluster does not have them. */
+  readonly absent: ReadonlyMap<string, string>
+  /** Nor is it known whether the cluster has them, from an earlier change or from elsewhere. */
+  readonly unsure: ReadonlyMap<string, string>
+}
+
+/** Of a cluster, after a change. What was applied before it, and is the same, the cluster has. */
+export function unappliedNames(cluster: string, index: FleetIndex, before: FleetIndex | undefined): UnappliedNames {
+  const [absent, unsure] = [new Map<string, string>(), new Map<string, string>()]
+  const was = before?.unapplied(cluster)
+  for (const [name, { object, why, goesOn }] of index.unapplied(cluster)) {
+    const { apiVersion, kind, namespace, name: own } = idOf(object)
+    const earlier = before?.versionsOf(cluster, `${groupOf(apiVersion)}/${kind}`, namespace, own) ?? []
+    const isSame = earlier.some(one => canonical(one.object.root) === canonical(object.root))
+    if (isSame && !was?.has(name)) continue
+    const isNew = before !== undefined && earlier.length === 0 && before.node(goesOn) === undefined
+    const names = isNew ? absent : unsure
+    names.set(name, why)
+  }
+  return { absent, unsure }
+}

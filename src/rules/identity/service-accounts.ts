@@ -1,0 +1,364 @@
+import { codeWord, listed, type Message, message, part } from '../../base/message.ts'
+import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
+import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import {
+  accountOf,
+  applierKinds,
+  fallbackAccount,
+  isBlank,
+  kubeConfigOf,
+  misspelled,
+} from '../../fleet/model/kustomization-spec.ts'
+import { ACCOUNT_FIELD, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
+
+/** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
+export const saRequired: Rule = {
+  id: 'sa-required',
+  severity: 'critical',
+  title: 'Missing service account',
+  why: 'Flux applies a Kustomization, HelmRelease or ResourceSet without a service account as the controller itself, which is cluster-admin. With a default account that the fleet does not render, its rights are unknown. With only `kubeConfig`, Flux acts as the user of that kubeconfig.',
+  source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml. Where the label of the namespace is all that the cluster has of a tenant, the finding is a warning.",
+  kinds: applierKinds,
+  *checkObject({ object, node }, context) {
+    if (context.index.actsFor(node, object) === undefined) return
+    const violation = evaluateFleet(context, node, object)
+    if (violation) yield { ...violation, ...(meantAs(context, node, object) ?? named(context, node, object)) }
+  },
+}
+
+/** Whether this rule blocks an object that acts for a tenant: its account is not known. */
+export function lacksAccount(context: RuleContext, node: FleetNode, object: KubeObject): boolean {
+  return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
+}
+
+/** A key that was probably meant to name the account is the cause, and no other rule speaks of it. */
+function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Violation> | undefined {
+  const { kind, namespace, name } = idOf(object)
+  const path = misspelled(object, ACCOUNT_FIELD)
+  if (path?.length !== ACCOUNT_FIELD.length) return undefined
+  const account = stringAt(object.root, path)
+  const isCertain = account !== undefined && isKnown(context, cluster, namespace, account)
+  return {
+    path,
+    isMalformed: true,
+    message: message`${objectPart(kind, namespace, name)}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
+    fix: message`Rename it to ${codeWord('serviceAccountName')}.`,
+    ...(isCertain ? { edit: { rename: 'serviceAccountName' } } : {}),
+  }
+}
+
+/** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
+function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Violation, 'edit'> {
+  const { namespace } = idOf(object)
+  const { cluster } = node
+  const candidates = [soleReconciler(index, cluster, namespace), soleAccount(index, cluster, namespace)]
+  const name = candidates.find(one => one !== undefined && isKnown({ index, config }, cluster, namespace, one))
+  if (name === undefined) return {}
+  return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
+}
+
+function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Violation | undefined {
+  const { index } = context
+  const { kind, namespace, name } = idOf(object)
+  // A name that is none is the rule invalid-object's.
+  if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
+  const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
+  const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
+  const isRendered = account !== undefined && isKnown(context, node.cluster, namespace, account)
+  if (written === '' && isRendered && mayApply(context, node.cluster, namespace, account)) return undefined
+  const isElsewhere = kubeConfigOf(object) !== undefined
+  const config = isElsewhere ? message` for the cluster of its kubeConfig` : message``
+  const given = written === '' ? message`` : message` (${quoted('value', written)})`
+  const isPlatforms = node.tenant === undefined && account === undefined && !isElsewhere
+  const owner = index.ownerOf(node.cluster, namespace)
+  const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
+  const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
+  return {
+    node: index.nodeOf(node.cluster, object) ?? node,
+    renderedBy: node,
+    object,
+    path: ACCOUNT_FIELD,
+    value: written,
+    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
+    ...(isAlone ? { level: 'warning' } : {}),
+    fix: isAlone
+      ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
+      : message`${set}.`,
+  }
+}
+
+function isKnown(
+  { index, config }: Pick<RuleContext, 'index' | 'config'>,
+  cluster: string,
+  namespace: string,
+  name: string,
+): boolean {
+  const ofTenant = index.ownerOf(cluster, namespace) !== undefined
+  return (
+    index.platformObject(cluster, '/ServiceAccount', namespace, name) !== undefined ||
+    isDeclaredAccount(config, { cluster, namespace, name, ofTenant })
+  )
+}
+
+/** Whether the account has a role, or may have one that is not visible: that the platform renders it gives it no right. */
+function mayApply({ index, config }: RuleContext, cluster: string, namespace: string, name: string): boolean {
+  const ofTenant = index.ownerOf(cluster, namespace) !== undefined
+  const user = userOfAccount(namespace, name)
+  const request = { verb: 'patch', apiGroup: '', resource: 'configmaps', namespace, name: '' }
+  return (
+    isDeclaredAccount(config, { cluster, namespace, name, ofTenant }) ||
+    index.holdsRoles(cluster, user) ||
+    index.unseenGrants(cluster, userInfo(user), request, { ofTenants: true }).length > 0
+  )
+}
+
+function asWhom(account: string | undefined, namespace: string, elsewhere: boolean, isRendered: boolean): Message {
+  if (account) {
+    const what = isRendered ? message`has no visible role` : message`the fleet does not render`
+    return message`Flux would apply it as the default account ${quoted('object', account)}, which ${what} in ${namespacePart(namespace)}`
+  }
+  return elsewhere
+    ? message`Flux would apply it as the user of the kubeconfig, without impersonation`
+    : message`Flux would apply it as the controller itself (cluster-admin)`
+}
+
+/** The one account as which the platform has Flux act in a namespace; undefined where it has none, or several. */
+function soleReconciler(index: FleetIndex, cluster: string, namespace: string): string | undefined {
+  const lockdown = index.cluster(cluster)?.lockdown
+  const accounts = new Set<string>()
+  for (const kind of applierKinds) {
+    for (const { object } of index.platformRendered(cluster, kind, namespace)) {
+      const account = accountOf(object, lockdown)
+      if (account) accounts.add(account)
+    }
+  }
+  const [only] = accounts
+  return accounts.size === 1 ? only : undefined
+}
+
+/** The one account that the platform renders in a namespace; undefined where it renders none, or several. */
+function soleAccount(index: FleetIndex, cluster: string, namespace: string): string | undefined {
+  const rendered = index.platformRendered(cluster, '/ServiceAccount', namespace)
+  const names = new Set(rendered.map(({ object }) => idOf(object).name).filter(name => name !== 'default'))
+  const [only] = names
+  return names.size === 1 ? only : undefined
+}
+
+const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding`]
+
+/**
+ * Whoever may create pods, tokens or Flux objects in a namespace acts as any account of it, so no account there may hold
+ * more than the tenant. KnownEvaluation where the right is given and where it is used.
+ */
+export const saForeign: Rule = {
+  id: 'sa-foreign',
+  severity: 'critical',
+  title: "Account with rights outside the tenant's namespaces",
+  why: "Flux impersonates any account that a Kustomization names in its namespace. A pod can use the token of any account of its namespace. The tenant then has its rights in other namespaces, even if the tenant's objects name another account.",
+  source:
+    'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
+  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: reading CustomResourceDefinitions, Capsule's self-impersonation and its right to create and patch Namespaces.",
+  kinds: [...BINDINGS, ...applierKinds],
+  *checkObject(subject, context) {
+    if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)
+    else yield* evaluateUse(context, subject)
+  },
+}
+
+/** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
+function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
+  const binding = node.tenant === undefined ? readBinding(object) : undefined
+  if (!binding) return
+  const rightsOfAll = binding.subjects.map(subject => rightsOf(context, node.cluster, binding, subject))
+  for (const [at, subject] of binding.subjects.entries()) {
+    const rights = rightsOfAll[at]
+    if (rights === undefined) continue
+    const { kind, namespace, name, roleRef } = binding
+    const same = binding.subjects.filter((_, index) => rightsOfAll[index] === rights)
+    const whom = listed(same.map(one => part('identity', subjectText(one))))
+    const where =
+      namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
+    const unknown = rights === 'unknown'
+    yield {
+      node,
+      object,
+      path: ['subjects', at],
+      cause: bindingCause(displayRbac(binding)),
+      value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
+      message: unknown
+        ? message`${objectPart(kind, namespace, name)} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${objectPart(kind, namespace, name)} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+      fix:
+        unknown && isMeantForProxy(context.index, node.cluster, subject)
+          ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
+          : message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
+      ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
+    }
+  }
+}
+
+/** The rules that are too much, as text; undefined where none are. */
+function rightsOf(context: RuleContext, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+  const { index } = context
+  const reach = reachOf(subject)
+  if (reach.of !== 'accounts') return undefined
+  const tenant = declaredOwner(context, cluster, reach.namespace)
+  if (tenant === undefined) return undefined
+  // In a namespace of another tenant it is rbac-foreign-subject.
+  if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
+  if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
+  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
+  const ofCapsule = /^capsule-namespace-/.test(binding.roleRef.name) && index.isCapsuleTenant(cluster, tenant)
+  if (!rules) return ofCapsule ? undefined : 'unknown'
+  const excess = excessRights(rules, index.holder(cluster, tenant))
+  return excess.length > 0 ? rulesText(excess) : undefined
+}
+
+/** Whether an account lacks the right that Capsule's proxy asks for: the rule capsule-account-rights says which role is missing. */
+function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, name }: BoundSubject): boolean {
+  if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
+  const user = userOfAccount(namespace, name)
+  const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }
+  const usesProxy = index
+    .nodesIn(cluster, namespace)
+    .some(({ identity, kustomization }) => identity.user === user && kubeConfigOf(kustomization) !== undefined)
+  return usesProxy && index.refusalOf(cluster, user, self) !== undefined
+}
+
+function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
+  const { kind, namespace, name } = idOf(object)
+  const { index } = context
+  const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
+  if (account === undefined) return
+  const declared = declaredOwner(context, node.cluster, namespace)
+  const tenant = declared ?? widenedOwner(context, node.cluster, namespace, account)
+  if (tenant === undefined || (declared !== undefined && index.actsFor(node, object) === undefined)) return
+  for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
+    yield {
+      node: index.nodeOf(node.cluster, object) ?? node,
+      renderedBy: node,
+      object,
+      path: ACCOUNT_FIELD,
+      value: `${account} ${binding} ${role}: ${rules}`,
+      cause: hashOf(['foreign', namespace, account]),
+      follows: bindingCause(binding),
+      message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
+    }
+  }
+}
+
+/**
+ * The tenant that follows from a source alone, where the change lets its account out: one that had such rights before may be
+ * the platform's own infrastructure, one that gets them is not confined any more.
+ */
+function widenedOwner(
+  { index, before }: RuleContext,
+  cluster: string,
+  namespace: string,
+  account: string,
+): string | undefined {
+  const tenant = index.ownerOf(cluster, namespace)
+  if (tenant === undefined || before?.ownerOf(cluster, namespace) !== tenant) return undefined
+  const isUsed = before.reconciler(cluster, namespace, account) !== undefined
+  return isUsed && before.reachOutside(cluster, tenant, namespace, account) === undefined ? tenant : undefined
+}
+
+/** The tenant reads this: whose the other namespace is stays with the platform. */
+const OF_OTHERS = message`a RoleBinding in a foreign namespace`
+
+const shownRules = (rules: string) => quoted('value', rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)
+
+/** What Kubernetes itself puts into every namespace, for every pod to read. */
+const MADE_FOR_ALL = ['kube-root-ca.crt', 'openshift-service-ca.crt']
+
+/** Roles that a tenant never gives to all accounts of its namespace with the others in mind. */
+const WIDE = ['cluster-admin', 'admin', 'edit']
+/** Capsule gives these to all accounts of a namespace, and its admission confines them. */
+const OF_CAPSULE = /^capsule-namespace-/
+const READS = ['get', 'list', 'watch']
+
+/** The account that everything gets which names none holds nothing. */
+export const defaultSaPrivileged: Rule = {
+  id: 'default-sa-privileged',
+  severity: 'high',
+  level: 'warning',
+  title: 'Rights of the `default` service account',
+  why: 'A pod that names no account runs as `default`. A locked-down Flux uses `default` where an object names no account. Rights of `default` are rights of every such pod. A replaced certificate authority in `kube-root-ca.crt` affects every pod too.',
+  source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
+  docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`. Rights to write are a violation. Rights to read are a warning. The namespace of Flux counts too, where its controllers use `default` for an object without an account.',
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
+  *checkObject(subject, context) {
+    if (subject.id.kind.endsWith('Binding')) yield* evaluateDefaultBinding(context, subject)
+    else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
+  },
+}
+
+function* evaluateDefaultBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+  const binding = readBinding(object)
+  if (!binding) return
+  const role = binding.roleRef.name
+  const rules = context.index.roleRules(node.cluster, binding.roleRef, binding.namespace)
+  const writes = !rules?.every(({ verbs }) => verbs.every(verb => READS.includes(verb)))
+  for (const [at, subject] of binding.subjects.entries()) {
+    const namespace = defaultOf(subject, {
+      // what a group has in the whole cluster is the rule sa-foreign's
+      all:
+        id.kind === 'RoleBinding' &&
+        (node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)),
+    })
+    if (namespace === undefined) continue
+    if (
+      declaredOwner(context, node.cluster, namespace) === undefined &&
+      !(writes && isFlux(context, node, namespace))
+    ) {
+      continue
+    }
+    yield {
+      node,
+      object,
+      path: ['subjects', at],
+      value: `${subjectText(subject)} ${role}`,
+      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(subject))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
+      fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
+      ...(writes ? { level: 'violation' as const } : {}),
+    }
+  }
+}
+
+/** Whether it is the namespace of Flux, and Flux acts as `default` where an object there names no account. */
+function isFlux({ index }: RuleContext, { cluster }: FleetNode, namespace: string): boolean {
+  const { defaultServiceAccount, helmDefaultServiceAccount } = index.cluster(cluster)?.lockdown ?? {}
+  const isUsed = [defaultServiceAccount, helmDefaultServiceAccount].includes('default')
+  return isUsed && namespace === (index.rootOf(cluster)?.namespace ?? ROOT_NAMESPACE)
+}
+
+/** The namespace whose account `default` a subject means, by its name or, with `all`, as one of all its accounts. */
+function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): string | undefined {
+  const reach = reachOf(subject)
+  if (reach.of !== 'accounts') return undefined
+  return reach.name === 'default' || (all && reach.name === undefined) ? reach.namespace : undefined
+}
+
+function stand({ node, object, id }: Subject): Violation {
+  return {
+    node,
+    object,
+    path: ['metadata', 'name'],
+    value: id.name,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
+    fix: message`Rename the object.`,
+  }
+}

@@ -1,0 +1,131 @@
+import { message, part } from '../../base/message.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { at, isTrue, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { isIdentity, isSecurity, scanObject } from './object-scan.ts'
+
+/** What people read is what is written. */
+export const unicodeConfusable: Rule = {
+  id: 'unicode-confusable',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Confusable or invisible Unicode characters',
+  why: 'Zero-width and right-to-left characters hide what a line does, including in comments. A letter of another alphabet makes a different account, host or image with a familiar name.',
+  source: 'CVE-2021-42574',
+  docs: 'Write names, addresses and keys in ASCII. Other alphabets and emoji are allowed in descriptions, comments and content.',
+  kinds: 'every',
+  *checkTenantObject(subject) {
+    yield* unseen(subject)
+    yield* lookalikes(subject)
+  },
+}
+
+function* unseen({ object, node }: Subject): Generator<Violation> {
+  for (const { character, origin } of object.unseen ?? []) {
+    yield {
+      node,
+      object,
+      path: [],
+      origin,
+      value: `${character} ${origin.file}`,
+      message: message`${quoted('path', origin.file)} contains ${part('value', character)}, which is invisible or changes the direction of the text. Allowed: visible characters.`,
+      fix: message`Remove the character.`,
+    }
+  }
+}
+
+const NAMES = new Set(['image', 'url', 'host', 'hostname', 'address', 'endpoint', 'repository', 'secretName'])
+/** Latin, and letters that look like it. */
+const MIXED = /\p{Script=Latin}/u
+const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
+const INVISIBLE = /[\u00ad\u180e\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/
+
+function* lookalikes(subject: Subject): Generator<Violation> {
+  const { object, id, node } = subject
+  for (const { path, text, isKey } of scanObject(object.root).foreign) {
+    const problem = problemOf(subject, path, text, isKey)
+    if (problem === undefined) continue
+    const field = isKey
+      ? message`a key in ${quoted('field', path.slice(0, -1).join('.'))}`
+      : message`${quoted('field', path.join('.'))}`
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} is ${quoted('value', text)}, ${problem}. Allowed: ASCII.`,
+      fix: message`Write the name in ASCII.`,
+    }
+  }
+}
+
+function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean) {
+  const last = path.at(-1)
+  const isContent = ['data', 'stringData', 'binaryData'].includes(String(path[0])) || path[1] === 'annotations'
+  if (isKey) return INVISIBLE.test(text) || isMixed(text) ? 'with characters of other alphabets' : undefined
+  const isPerson = path[0] === 'subjects' && last === 'name'
+  const isName =
+    isIdentity(groupOf(id.apiVersion), path) ||
+    (path[0] === 'metadata' && (last === 'name' || path[1] === 'labels')) ||
+    (path[0] === 'spec' && typeof last === 'string' && (NAMES.has(last) || last.endsWith('Name')))
+  if (!isName || isContent) return undefined
+  if (INVISIBLE.test(text)) return 'with invisible characters'
+  if (isPerson) return isMixed(text) ? 'which mixes alphabets' : undefined
+  return 'with characters that Kubernetes does not allow in names'
+}
+
+const isMixed = (text: string) => MIXED.test(text) && LOOKALIKE.test(text)
+
+/** No text means different things to different readers of YAML. The renderer raises it for what has no one meaning at all. */
+export const yamlAmbiguous: Rule = {
+  id: 'yaml-ambiguous',
+  severity: 'critical',
+  title: 'Ambiguous YAML',
+  why: 'Parsers disagree about such YAML: one reads a comment or text where another reads a key. The reviewer, Bailiwick and the cluster then see different objects. A YAML 1.2 parser reads a merge key as a key named `<<`, and `yes` as text.',
+  docs: 'Write each key once, quote text, indent with spaces, and put `---` on its own line. Use true and false for booleans. Merge keys may bring any field except namespaces, kinds, grants and privileges.',
+  kinds: 'every',
+  *checkTenantObject(subject, context) {
+    const { object, id, node } = subject
+    for (const { path, how } of scanObject(object.root).unclear) {
+      const isWord = how === 'word'
+      if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
+      const field = quoted('field', path.join('.'))
+      const what = isWord
+        ? 'is a word that YAML 1.1 parsers read as a boolean and others as text. Allowed: true and false'
+        : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
+      const text = message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}.`
+      const fix = isWord ? message`Write true or false.` : message`Replace the merge key with the field itself.`
+      yield { node, object, path, value: `${how} ${path.join('.')}`, message: text, fix } satisfies Violation
+    }
+  },
+}
+
+function isSwitch({ id }: Subject, path: Path): boolean {
+  return (
+    isSecurity(path) || (groupOf(id.apiVersion).endsWith('.fluxcd.io') && path[0] === 'spec' && path[1] !== 'values')
+  )
+}
+
+/** Whether a field says where an object goes, what it is, what it grants, or that it is privileged. */
+function decides({ object, id, node }: Subject, path: Path, { index }: RuleContext): boolean {
+  const [first, second] = path
+  if (path.length === 1 && (first === 'kind' || first === 'apiVersion')) return true
+  if (path.length === 2 && first === 'metadata' && second === 'namespace') {
+    const namespace = stringAt(object.root, path) ?? ''
+    return namespace !== '' && !index.owns(node.cluster, node.tenant!, namespace)
+  }
+  const isGrant = groupOf(id.apiVersion) === 'rbac.authorization.k8s.io'
+  if (isGrant && path.length === 1 && ['roleRef', 'subjects', 'rules'].includes(String(first))) return true
+  return isSecurity(path) && isTrue(at(object.root, path)) && path.at(-1) !== 'runAsNonRoot'
+}
+
+/** No file holds bytes that are not clean UTF-8. The renderer raises it. */
+export const yamlEncoding: Rule = {
+  id: 'yaml-encoding',
+  severity: 'medium',
+  title: 'YAML that is not clean UTF-8',
+  why: 'Parsers disagree about control characters, byte order marks and invalid UTF-8, and reviewers do not see them.',
+  docs: 'Save the file as UTF-8, and write control characters as escapes in double quotes.',
+}

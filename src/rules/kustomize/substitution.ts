@@ -1,0 +1,270 @@
+import { codeWord, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { type Need, needsOf } from '../../fleet/graph/node-values.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { artifactPath } from '../../flux/artifact.ts'
+import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { at, type Node, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
+import { scalarsOf } from '../model/object-values.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { isOwnSecret } from '../secrets/platform-secrets.ts'
+import { routeKinds } from '../workloads/routes.ts'
+import { isIdentity, isSecurity, isStructure, isUnsubstituted, scanObject } from './object-scan.ts'
+
+/** What a reviewer sees of a tenant's directory is what is deployed from it. */
+export const renderParity: Rule = {
+  id: 'render-parity',
+  severity: 'high',
+  title: 'Deployed content that the overlay does not show',
+  why: 'Flux deploys more than a reader of the overlay sees: hidden files where kustomization.yaml is missing, files without a manifest extension, objects that a patch brings back into the build, grants that a patch of the Flux Kustomization changes, and identities that are composed from parts. Bailiwick renders and evaluates all of these.',
+  source: 'fluxcd/pkg kustomize, scanManifests; kustomize api/resource/factory.go',
+  docs: 'List deployed files in kustomization.yaml, end their names in `.yaml`, and write out kinds, namespaces, accounts and grants.',
+  kinds: 'every',
+  *checkTenantObject(subject, context) {
+    yield* revived(subject)
+    yield* hidden(subject)
+    yield* rewritten(subject, context)
+    yield* composed(subject)
+  },
+}
+
+function* revived(subject: Subject): Generator<Violation> {
+  const { object, id, node } = subject
+  const step = object.trail.find(one => one.step === 'local-config')
+  if (!step) return
+  const origin: Origin = { repository: object.root.origin.repository, file: step.file, line: step.line, column: 1 }
+  yield {
+    node,
+    object,
+    path: ['metadata', 'annotations'],
+    origin,
+    value: 'local-config',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
+    fix: message`Remove the annotation from the manifest.`,
+  }
+}
+
+function* hidden(subject: Subject): Generator<Violation> {
+  const { object, id, node } = subject
+  const { file } = object.root.origin
+  const outermost = object.trail.findLast(one => one.step === 'resource' || one.step === 'generator')?.file ?? file
+  const home = artifactPath(node.path)
+  const inside = home === '' ? outermost : outermost.startsWith(`${home}/`) ? outermost.slice(home.length + 1) : ''
+  const name = file.slice(file.lastIndexOf('/') + 1)
+  const isManifest = /\.(?:ya?ml|json)$/i.test(name) || (KUSTOMIZATION_FILES as readonly string[]).includes(name)
+  const why = !isManifest
+    ? 'whose name is not that of a manifest'
+    : inside.split('/').some(part => part.startsWith('.'))
+      ? 'a hidden file that Flux deploys because kustomization.yaml is missing'
+      : undefined
+  if (why === undefined) return
+  yield {
+    node,
+    object,
+    path: [],
+    value: file,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} comes from ${quoted('path', file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
+    fix: message`Move the object to a file that ends in .yaml and is not hidden, and list the file in ${codeWord('kustomization.yaml')}.`,
+  }
+}
+
+/** Only where a tenant wrote the Kustomization, too: what the platform adds to a tenant's manifests is meant to hold. */
+function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Violation> {
+  if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
+  for (const field of ['roleRef', 'subjects', 'rules']) {
+    const patched = at(object.root, [field]) && firstPatched(at(object.root, [field])!, [field])
+    if (!patched) continue
+    yield {
+      node,
+      object,
+      path: patched,
+      origin: originAt(object.root, patched),
+      value: `patched ${field}`,
+      message: message`${quoted('field', field)} of ${objectPart(id.kind, id.namespace, id.name)} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
+      fix: message`Write ${part('field', field)} in the manifest.`,
+    }
+  }
+}
+
+function firstPatched(node: Node, path: Path): Path | undefined {
+  if (node.origin.via?.some(({ step }) => step === 'flux-patch')) return path
+  const inner =
+    node.type === 'list'
+      ? [...node.items.entries()]
+      : node.type === 'map'
+        ? [...node.fields].map(([key, { value }]) => [key, value] as const)
+        : []
+  for (const [step, value] of inner) {
+    const found = firstPatched(value, [...path, step])
+    if (found) return found
+  }
+  return undefined
+}
+
+function* composed({ object, id, node }: Subject): Generator<Violation> {
+  const group = groupOf(id.apiVersion)
+  const isGuarded = (path: Path) => isIdentity(group, path) || isSecurity(path)
+  const functions = (object.made ?? []).filter(({ how, path }) => how === 'function' && isGuarded(path))
+  const left = isUnsubstituted(object) ? scanObject(object.root).templated.filter(({ path }) => isGuarded(path)) : []
+  for (const { path } of [...functions, ...left]) {
+    const field = quoted('field', path.join('.'))
+    const what = left.length > 0 ? 'has a variable that is not substituted' : 'is composed from a variable'
+    yield {
+      node,
+      object,
+      path,
+      value: `composed ${path.join('.')}`,
+      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
+      fix: message`Write the value of ${field} in the manifest.`,
+    }
+  }
+}
+
+/** The value of a variable stays where it is put. The renderer raises it where a value ends the text around it. */
+export const substitutionInjection: Rule = {
+  id: 'substitution-injection',
+  severity: 'critical',
+  title: 'Variable that adds YAML',
+  why: 'Flux substitutes variables in the text of objects. A value with braces, quotes or comments can add fields that are in no manifest: another namespace or another account.',
+  source: 'fluxcd/pkg kustomize, SubstituteVariables',
+  docs: 'Set each variable to one string, number or boolean, and use a patch for larger content. A list of plain values as the value of one field is allowed.',
+  kinds: 'every',
+  *checkTenantObject({ object, id, node }) {
+    for (const { path, how } of object.made ?? []) {
+      if (how !== 'structure' || !(isStructure(path) || isIdentity(groupOf(id.apiVersion), path))) continue
+      const field = quoted('field', path.join('.'))
+      yield {
+        node,
+        object,
+        path,
+        value: `structure ${path.join('.')}`,
+        message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable. No manifest shows its fields. Allowed: variables with one string, number or boolean.`,
+        fix: message`Write ${field} in the manifest, and use variables only for single values in it.`,
+      }
+    }
+  },
+}
+
+const SECRET = 'Secret/'
+
+/** Secrets of the platform do not become text that others read. */
+export const secretExfilSubstitution: Rule = {
+  id: 'secret-exfil-substitution',
+  severity: 'high',
+  title: 'Secret value substituted into another object',
+  why: 'The controller substitutes Secret values with its own rights into any object that names the variable. In a ConfigMap or an annotation, everyone with read access to the namespace can read the value. In a host name, DNS publishes it.',
+  source: 'kustomize-controller, spec.postBuild.substituteFrom',
+  docs: "Use `secretKeyRef` in workloads. Substitute only from Secrets that the tenant renders. Do not use values from the platform's Secrets in ConfigMaps, labels, annotations and hosts.",
+  kinds: [KUSTOMIZATION],
+  *checkTenantObject(subject, { index }) {
+    yield* taken(subject, index)
+  },
+  *checkNode(node, { index }) {
+    if (node.tenant !== undefined) yield* leaked(node, node.tenant, index)
+  },
+}
+
+/** A Kustomization that the tenant writes, and that substitutes from a Secret which the tenant does not render. */
+function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+  for (const need of foreignSecrets(object, node, index)) {
+    const name = nameOf(need)
+    yield {
+      node: index.nodeOf(node.cluster, object) ?? node,
+      renderedBy: node,
+      object,
+      path: ['spec', 'postBuild', 'substituteFrom'],
+      origin: need.origin,
+      value: name,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} substitutes from the Secret ${quoted('object', name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      fix: message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`,
+    }
+  }
+}
+
+/** What a tenant's objects show of a Secret that the platform offers as variables. */
+function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Violation> {
+  const secrets = foreignSecrets(node.kustomization, node, index)
+  if (secrets.length === 0) return
+  const places = placesOf(secrets, node, index)
+  const ids = new Set(secrets.map(({ id }) => id))
+  for (const object of node.objects) {
+    const kind = kindOf(object)
+    if (kind === '/Secret') continue
+    for (const base of open(kind)) {
+      const part = at(object.root, base)
+      if (!part) continue
+      for (const { path, node: scalar } of scalarsOf(part, base)) {
+        const name = shows(scalar, ids, places)
+        if (name !== undefined) yield leak(node, tenant, object, path, name)
+      }
+    }
+  }
+}
+
+/** What everybody who may read the object, or asks DNS, gets to see. */
+function open(kind: string): readonly Path[] {
+  const metadata = [
+    ['metadata', 'annotations'],
+    ['metadata', 'labels'],
+    ['metadata', 'name'],
+  ]
+  if (kind === '/ConfigMap') return [['data'], ...metadata]
+  return routeKinds.includes(kind) ? [['spec'], ...metadata] : metadata
+}
+
+function foreignSecrets(kustomization: KubeObject, node: FleetNode, index: FleetIndex): Need[] {
+  const { namespace } = idOf(kustomization)
+  return needsOf(kustomization).filter(need => {
+    if (!need.id.startsWith(SECRET)) return false
+    return !isOwnSecret(index, node, namespace, nameOf(need))
+  })
+}
+
+const nameOf = ({ id }: Need) => id.slice(id.lastIndexOf('/') + 1)
+
+/** The names of variables that come from Secrets, as far as the fleet renders these, by where they are written. */
+function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex): ReadonlyMap<string, string> {
+  const places = new Map<string, string>()
+  for (const need of secrets) {
+    for (const { object } of index.versionsOf(node.cluster, '/Secret', node.namespace, nameOf(need))) {
+      const data = at(object.root, ['data'])
+      if (data?.type !== 'map') continue
+      for (const key of data.fields.keys()) {
+        const { file, line } = originAt(object.root, ['data', key])
+        places.set(`${file}:${line}`, key)
+      }
+    }
+  }
+  return places
+}
+
+/** The variable of a Secret that a scalar shows: by the place that its value came from, or by who holds it where it is unknown. */
+function shows(
+  scalar: ScalarNode,
+  secrets: ReadonlySet<string>,
+  places: ReadonlyMap<string, string>,
+): string | undefined {
+  for (const { step, file, line } of scalar.origin.via ?? []) {
+    const name = step === 'substitution' ? places.get(`${file}:${line}`) : undefined
+    if (name !== undefined) return name
+  }
+  return scalar.opaque?.find(({ kind, namespace, name }) => secrets.has(`${kind}/${namespace}/${name}`))?.key
+}
+
+function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Violation {
+  const { kind, namespace, name: own } = idOf(object)
+  return {
+    node,
+    object,
+    path,
+    value: name,
+    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+    fix: message`Replace the variable with a secretKeyRef in the workload.`,
+  }
+}

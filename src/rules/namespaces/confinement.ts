@@ -1,0 +1,222 @@
+import { codeWord, listed, type Message, message, part } from '../../base/message.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { sourceKey } from '../../fleet/facts/sources.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
+import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
+import { isMisplacedClusterKind } from '../../kube/capabilities/scope.ts'
+import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, isNamespaceName, type KubeObject } from '../../kube/object.ts'
+import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { type Rule, type RuleContext, serverAnswer, type Violation } from '../model/rule.ts'
+
+const FIELD = ['metadata', 'namespace']
+
+/** What a tenant applies lies in the tenant's own namespaces: an allow-list, compared exactly, on the final objects. */
+export const namespaceConfinement: Rule = {
+  id: 'namespace-confinement',
+  severity: 'critical',
+  title: "Object outside the tenant's namespaces",
+  why: 'An object in a namespace that does not belong to the tenant changes what another tenant or the platform runs.',
+  docs: 'Set `metadata.namespace` to a namespace of the tenant, or set `namespace` in kustomization.yaml. The label `toolkit.fluxcd.io/tenant` on a Namespace that the platform renders gives the namespace to a tenant.',
+  kinds: 'every',
+  *checkTenantObject({ object, node }, context) {
+    const violation = evaluateNamespace(context, node, node.tenant, object)
+    if (violation) yield violation
+  },
+  *checkNode(node, context) {
+    const lost = lostConfinement(node, context)
+    if (lost) yield lost
+  },
+}
+
+function evaluateNamespace(
+  context: RuleContext,
+  node: FleetNode,
+  tenant: string,
+  object: KubeObject,
+): Violation | undefined {
+  const { index } = context
+  const { apiVersion, kind, name } = idOf(object)
+  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined
+  const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
+  // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
+  if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
+  if (keepsNamespace(context, node.cluster, tenant, namespace)) return undefined
+  const own = ownNamespaces(index, node.cluster, tenant)
+  const allowed = index.namespacesOf(node.cluster, tenant)
+  const [only] = allowed
+  const where =
+    namespace === ''
+      ? 'has no namespace'
+      : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
+  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
+  return {
+    node,
+    object,
+    path: FIELD,
+    value: namespace,
+    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
+    fix: message`Set metadata.namespace to one of: ${own}.`,
+    allowed,
+    ...(allowed.length === 1 && only !== undefined
+      ? { edit: at(object.root, FIELD) === undefined ? { add: only } : { set: only } }
+      : {}),
+  }
+}
+
+/** Fields by which a controller puts what it applies into another namespace than the object's own, by kind. */
+const FIELDS = valuesOf(row => row.targets)
+
+/** A Kustomization or HelmRelease puts its objects, and Helm its records, into the tenant's own namespaces. */
+export const targetNamespace: Rule = {
+  id: 'target-namespace',
+  severity: 'critical',
+  title: "Target namespace outside the tenant's namespaces",
+  why: "`spec.targetNamespace` moves all applied objects to another namespace. `spec.storageNamespace` stores a release's values, including secrets, where others can read them.",
+  source:
+    'HelmRelease and Kustomization APIs of Flux; Flux checks neither field against anything but the rights of the account.',
+  docs: 'Remove the field, or set it to a namespace of the tenant.',
+  kinds: [...FIELDS.keys()],
+  *checkObject({ object, node }, context) {
+    const tenant = context.index.actsFor(node, object)
+    if (tenant === undefined) return
+    const { apiVersion, kind } = idOf(object)
+    for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
+      const violation = evaluateTarget(context, node, tenant, object, path)
+      if (violation) yield violation
+    }
+  },
+}
+
+function evaluateTarget(
+  context: RuleContext,
+  node: FleetNode,
+  tenant: string,
+  object: KubeObject,
+  path: Path,
+): Violation | undefined {
+  const field = at(object.root, path)
+  if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return undefined
+  const target = field.type === 'scalar' ? String(field.value) : field.type
+  const isText = field.type === 'scalar' && typeof field.value === 'string'
+  if (isText && keepsNamespace(context, node.cluster, tenant, target)) return undefined
+  const { index } = context
+  const { kind, namespace, name } = idOf(object)
+  const own = ownNamespaces(index, node.cluster, tenant)
+  const what = path.join('.')
+  const allowed = index.namespacesOf(node.cluster, tenant)
+  const [only] = allowed
+  return {
+    node: index.nodeOf(node.cluster, object) ?? node,
+    renderedBy: node,
+    object,
+    path,
+    value: target,
+    message: message`${objectPart(kind, namespace, name)} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
+    fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
+    allowed,
+    ...(allowed.length === 1 && only !== undefined ? { edit: { set: only } } : {}),
+  }
+}
+
+/** Objects that belong to the whole cluster are the platform's, whatever namespace a tenant writes into them. */
+export const clusterScopedForbidden: Rule = {
+  id: 'cluster-scoped-forbidden',
+  severity: 'critical',
+  title: 'Cluster-scoped object in tenant content',
+  why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a CustomResourceDefinition changes the cluster for all tenants. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
+  docs: 'Ask a fleet admin to add the object to the fleet repository.',
+  kinds: 'every',
+  *checkTenantObject({ object, node }, { index }) {
+    const violation = evaluateClusterScoped(index, node, object)
+    if (violation) yield violation
+  },
+}
+
+function evaluateClusterScoped(index: FleetIndex, node: FleetNode, object: KubeObject): Violation | undefined {
+  const id = idOf(object)
+  const { apiVersion, kind, name } = id
+  const scope = index.scopeOf(node.cluster, apiVersion, kind)
+  if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
+  // Whose a Namespace is, and who may write it, is the rule namespace-ownership's.
+  if (kind === 'Namespace' && groupOf(apiVersion) === '') return undefined
+  return {
+    node,
+    object,
+    path: ['kind'],
+    value: kind,
+    isMalformed: true,
+    message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
+    fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
+  }
+}
+
+/**
+ * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
+ * out of the tenant's namespace, would free the tenant of every rule without a word.
+ */
+function lostConfinement(node: FleetNode, context: RuleContext): Violation | undefined {
+  const { index, before } = context
+  if (!before) return undefined
+  // one that is a tenant's only because it was before the change has lost it
+  const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
+  if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
+  const was = before.node(node.key)
+  const known = new Set(was && keysOf(was))
+  const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
+  const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
+  if (tenant === undefined || ownerRemoved(context, node.cluster, tenant)) return undefined
+  const found = violation(node, tenant, was?.tenant !== undefined, index)
+  if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return found
+  const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`
+  return { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
+}
+
+/** What a node follows, and what that includes. */
+const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(sourceKey)
+
+function violation(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Violation {
+  const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
+  const who = objectPart('Kustomization', node.namespace, node.name)
+  const what = stayed ? 'it acted for' : 'what it follows belonged to'
+  return {
+    node,
+    object: label ?? node.kustomization,
+    path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
+    value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
+    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
+    fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
+  }
+}
+
+/**
+ * Whether a namespace is the tenant's own, or one that it had before the change and goes on creating with Capsule while
+ * another tenant claims it too: nobody owns that one now, but who was first is not to blame. The same where the platform takes
+ * the Capsule Tenant from its owner.
+ */
+export function keepsNamespace(context: RuleContext, cluster: string, tenant: string, namespace: string): boolean {
+  const { index, before } = context
+  if (index.owns(cluster, tenant, namespace)) return true
+  if (!before?.owns(cluster, tenant, namespace) || index.ownerOf(cluster, namespace) !== undefined) return false
+  if (ownerRemoved(context, cluster, tenant)) return true
+  return claimants(index, cluster, namespace).includes(tenant)
+}
+
+/** The tenants that create a namespace with Capsule, sorted; of several, Capsule gives it to the first. None where the platform writes it. */
+export function claimants(index: FleetIndex, cluster: string, namespace: string): string[] {
+  const versions = index.versionsOf(cluster, '/Namespace', '', namespace)
+  const owners = index.capsuleOwners(cluster)
+  const tenants = versions.flatMap(({ node }) =>
+    node.tenant !== undefined && mayCreateNamespace(node.identity, namespace, owners) ? [node.tenant] : [],
+  )
+  return versions.every(({ node }) => node.tenant !== undefined) ? [...new Set(tenants)].sort() : []
+}
+
+/** The namespaces of a tenant on a cluster, as a message lists them; `none` where there is none. */
+export function ownNamespaces(index: FleetIndex, cluster: string, tenant: string): Message {
+  const own = index.namespacesOf(cluster, tenant)
+  return own.length === 0 ? message`none` : listed(own.map(name => quoted('object', name)))
+}

@@ -1,0 +1,108 @@
+import { message, part } from '../../base/message.ts'
+import { objectPart } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { valuesOf } from '../../kube/flux-kinds.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Rule, Violation } from '../model/rule.ts'
+
+const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
+const BINDING = 'rbac.authorization.k8s.io/RoleBinding'
+
+/** Fields that ask for the same of everything that is applied, by kind. */
+const FIELDS = valuesOf(row => row.forces)
+
+/** Force deletes and creates again what cannot be changed: a Job runs again, a roleRef becomes another one. */
+export const forceApply: Rule = {
+  id: 'force-apply',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Forced apply',
+  why: 'With force, Flux deletes and recreates an object whose immutable fields differ. Force bypasses the immutable `roleRef` of a binding, runs a Job again at each change, and deletes volumes.',
+  source: 'kustomize-controller: spec.force and kustomize.toolkit.fluxcd.io/force',
+  docs: 'Rename the object, or delete it in a separate change.',
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    const { object, id, kind, node } = subject
+    // what the platform forces is its own affair, except who gets rights in a tenant's namespace
+    const binds = kind === BINDING && index.ownerOf(node.cluster, id.namespace) !== undefined
+    if (node.tenant === undefined && !binds) return
+    for (const { path, key } of fluxMarks(object, MARK)) yield violation(subject, path, key)
+    if (node.tenant === undefined) return
+    for (const path of FIELDS.get(kind) ?? []) if (isOn(object, path)) yield violation(subject, path, path.join('.'))
+  },
+}
+
+function violation({ object, id, node }: Subject, path: Path, what: string): Violation {
+  return {
+    node,
+    object,
+    path,
+    value: what,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
+    fix: message`Remove ${part('field', what)}.`,
+    edit: { remove: true },
+  }
+}
+
+function isOn(object: KubeObject, path: Path): boolean {
+  const field = at(object.root, path)
+  return field?.type === 'scalar' && (field.value === true || field.value === 'true')
+}
+
+const MARKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/prune', ['disabled']],
+  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+])
+
+/** What Flux applies it also corrects and removes again, unless the object itself asks it not to. */
+export const pruneProtected: Rule = {
+  id: 'prune-protected',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Object excluded from Flux reconciliation',
+  why: 'An object with `prune: disabled` stays on the cluster after it is removed from git. An object with `ssa: Ignore` or `reconcile: disabled` keeps changes made on the cluster. Git then differs from the cluster.',
+  source: 'kustomize-controller: Controlling the apply behavior of resources',
+  docs: 'Remove these labels and annotations. On an object that the platform also renders, the finding is a violation.',
+  kinds: 'every',
+  *checkTenantObject({ object, id, kind, node }, { index }) {
+    for (const { path, key, value } of fluxMarks(object, MARKS)) {
+      const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
+      yield {
+        node,
+        object,
+        path,
+        value: `${key}=${value.toLowerCase()}`,
+        ...(isPlatforms ? { level: 'violation' as const } : {}),
+        message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', key)}: ${part('value', value)}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
+        fix: message`Remove ${part('field', key)}.`,
+        edit: { remove: true },
+      }
+    }
+  },
+}
+
+/** A label or annotation by which an object tells Flux how to treat it. */
+interface FluxMark {
+  readonly path: Path
+  readonly key: string
+  readonly value: string
+}
+
+/**
+ * The marks of an object among `wanted` (values by key, lower case). Flux looks at labels as at annotations, and does not
+ * care about case (fluxcd/pkg ssa, AnyInMetadata).
+ */
+export function fluxMarks(object: KubeObject, wanted: ReadonlyMap<string, readonly string[]>): FluxMark[] {
+  return ['labels', 'annotations'].flatMap(part => {
+    const map = at(object.root, ['metadata', part])
+    if (map?.type !== 'map') return []
+    return [...wanted].flatMap(([key, values]) => {
+      const value = stringAt(map, [key])
+      return value !== undefined && values.includes(value.toLowerCase())
+        ? [{ path: ['metadata', part, key], key, value }]
+        : []
+    })
+  })
+}

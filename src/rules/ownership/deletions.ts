@@ -1,0 +1,204 @@
+import { codeWord, type Message, message, part } from '../../base/message.ts'
+import { componentsOf } from '../../fleet/bootstrap/flux-instance.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { keysOf, kindOf } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
+import { FLUX_INSTANCE, fluxKind, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Rule, Violation } from '../model/rule.ts'
+import { fluxMarks } from './apply-marks.ts'
+
+/** From so many objects on, and more than half of what there was, a deletion is worth a word. */
+const MANY = 10
+
+/**
+ * A change takes away what runs. What a tenant takes away itself is a warning; what the fleet takes away from a tenant is
+ * a violation, also where the whole tenant goes: nobody can tell from the files whether that is meant.
+ */
+export const massDeletion: Rule = {
+  id: 'mass-deletion',
+  severity: 'critical',
+  title: 'Deletion of running objects',
+  why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Removing a CustomResourceDefinition deletes all objects of its kind. Git restores manifests, not volumes.',
+  source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
+  *checkNode(node, { index, before }) {
+    if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
+    const old = before.objectsOf(node.key)
+    const gone = deletedObjects(node, old, index)
+    if (node.tenant === undefined) {
+      yield* removedTenant(gone, node, before, index)
+      yield* removedDefinitions(gone, node, index)
+    } else yield* emptied(gone, node, old.length)
+  },
+  *checkRemoved(node, { index, before }) {
+    if (!before || !deletesAtEnd(node)) return
+    const heir = pruner(node, before, index)
+    if (!heir) return
+    if (node.tenant === undefined) {
+      yield* removedDefinitions(deletedObjects(heir, before.objectsOf(node.key), index), heir, index)
+      return
+    }
+    const isOwn = before.node(node.parent)?.tenant !== undefined
+    const count = before.objectsOf(node.key).length
+    const unseen = node.digest === '' || node.source.opaque !== undefined
+    if (isOwn ? count < MANY : count === 0 && !unseen && !node.error) return
+    yield removed(
+      node,
+      heir,
+      isOwn,
+      unseen ? message`all objects that it applied` : message`${count} ${count === 1 ? 'object' : 'objects'}`,
+    )
+  },
+}
+
+/** What a tenant’s Kustomization deletes: all that it had, or most of much. */
+function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
+  const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
+  if (gone.length === 0 || !isMass) return
+  yield {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    value: `deletes ${gone.length}`,
+    level: 'warning',
+    severity: 'high',
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${count} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
+    fix: message`Confirm that all of them are to be deleted, or set ${codeWord('spec.prune')} to false to keep them.`,
+  }
+}
+
+function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
+  const who = objectPart('Kustomization', node.namespace, node.name)
+  return {
+    node: heir,
+    object: node.kustomization,
+    path: ['metadata', 'name'],
+    isBefore: true,
+    value: 'removed',
+    ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
+    message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
+    fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
+  }
+}
+
+/** Namespaces of tenants and Capsule Tenants among what a Kustomization of the platform would delete, with all that is in them. */
+function* removedTenant(
+  gone: readonly KubeObject[],
+  node: FleetNode,
+  before: FleetIndex,
+  index: FleetIndex,
+): Iterable<Violation> {
+  for (const object of gone) {
+    if (!isTenants(object, node, before, index)) continue
+    const { kind, name } = idOf(object)
+    const owner = before.ownerOf(node.cluster, name) ?? ''
+    const lost =
+      kind === 'Namespace'
+        ? message`everything in it, of tenant ${quoted('tenant', owner)}`
+        : message`every namespace that Capsule created for it`
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      origin: node.kustomization.root.origin,
+      value: 'removed',
+      message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
+      fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
+    }
+  }
+}
+
+function isTenants(object: KubeObject, node: FleetNode, before: FleetIndex, index: FleetIndex): boolean {
+  const kind = kindOf(object)
+  if (kind === `${CAPSULE_GROUP}/Tenant`) return true
+  const { name } = idOf(object)
+  if (kind !== '/Namespace' || before.ownerOf(node.cluster, name) === undefined) return false
+  // where a Kustomization in it goes too, that says enough
+  const inside = before.rendered(node.cluster, KUSTOMIZATION, name)
+  return inside.every(({ object: child }) => {
+    const was = before.nodeOf(node.cluster, child)
+    return !was?.tenant || !was.prune || was.suspend || index.node(was.key) !== undefined
+  })
+}
+
+const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
+
+/** CustomResourceDefinitions among what Flux would delete although objects of their kind stay. `node`: the one that prunes. */
+function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index: FleetIndex): Iterable<Violation> {
+  for (const object of gone) {
+    if (kindOf(object) !== DEFINITION) continue
+    const kind = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
+    // another definition of the kind is not the one that stores its objects, but keeps it known
+    if (index.definitionsOf(node.cluster, kind).length > 0 || isOfOperator(kind, node, index)) continue
+    const left = index.renderedAnywhere(node.cluster, kind)
+    const [first] = left
+    if (first === undefined) continue
+    const { namespace, name } = idOf(first.object)
+    const tenants = [...new Set(left.flatMap(one => one.node.tenant ?? []))].sort()
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      isBefore: true,
+      cause: hashOf(['definitions', node.namespace, node.name]),
+      value: 'removed',
+      message: message`${objectPart('CustomResourceDefinition', '', idOf(object).name)} is removed, so Kubernetes would delete all objects of its kind${tenants.length > 0 ? message`, of ${tenants.length === 1 ? 'tenant' : 'tenants'} ${quoted('tenant', tenants.join(', '))} too` : ''}. The API server would then refuse the ${left.length} that ${left.length === 1 ? 'is' : 'are'} still rendered, such as ${objectPart(idOf(first.object).kind, namespace, name)}. Allowed: a change that keeps it.`,
+      fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,
+    }
+  }
+}
+
+/** Whether the Flux Operator installs the definition by a FluxInstance: it takes over what Flux applied of itself before. */
+function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): boolean {
+  if (!fluxKind(kind)?.served) return false
+  return index.platformAnywhere(cluster, FLUX_INSTANCE).some(({ object }) => {
+    return componentsOf(object).some(name => name.startsWith(`${kind.slice(0, kind.indexOf('.'))}-`))
+  })
+}
+
+/** Whether what a Kustomization applied goes when it goes (kustomize-controller, finalize). */
+function deletesAtEnd({ kustomization, prune, suspend }: FleetNode): boolean {
+  if (suspend) return false
+  const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
+  return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
+}
+
+/** The Kustomization that removes a node: the next one above that is still there, where all between prune. */
+export function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
+  if (isKept(node.kustomization)) return undefined
+  for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
+    const now = index.node(key)
+    if (now) return now.prune && !now.suspend && !now.error && now.digest !== '' ? now : undefined
+    const was = before.node(key)
+    if (!was || !deletesAtEnd(was) || isKept(was.kustomization)) return undefined
+    key = was.parent
+  }
+  return undefined
+}
+
+const KEPT: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/prune', ['disabled']],
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+])
+
+/** What a node rendered before and nobody on its cluster renders now; what asks not to be pruned aside. */
+export function deletedObjects(node: FleetNode, old: readonly KubeObject[], index: FleetIndex): KubeObject[] {
+  if (old === node.objects) return []
+  const now = new Set(node.objects.map(object => keysOf(object)[2]))
+  return old.filter(object => {
+    const key = keysOf(object)[2]
+    if (now.has(key) || isKept(object)) return false
+    const [kind = '', namespace = '', name = ''] = key.split('\0')
+    return index.versionsOf(node.cluster, kind, namespace, name).length === 0
+  })
+}
+
+/** Whether Flux leaves an object alone that is not in git any more. */
+export function isKept(object: KubeObject): boolean {
+  return fluxMarks(object, KEPT).length > 0
+}

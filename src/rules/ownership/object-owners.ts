@@ -1,0 +1,232 @@
+import { codeWord, message, part } from '../../base/message.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import type { Rendered } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
+import { remoteClusterOf } from '../../fleet/graph/open-node.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { isKustomization } from '../../flux/references.ts'
+import { FLUX_KINDS, SOURCE_GROUP, valuesOf } from '../../kube/flux-kinds.ts'
+import { at, canonical, type Node, originAt, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf } from '../../kube/object.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+
+const NAME = ['metadata', 'name']
+const nameOf = ({ namespace, name }: FleetNode) => `${namespace}/${name}`
+
+/** One object, one Kustomization: two that apply the same one fight over it. */
+export const ownershipConflict: Rule = {
+  id: 'ownership-conflict',
+  severity: 'high',
+  title: 'Object in two Kustomizations',
+  why: 'Two Kustomizations with the same object overwrite each other at every interval. When one drops the object, Flux deletes it. A tenant can take over and delete an object of the platform or of another tenant in this way.',
+  source: 'fluxcd/pkg ssa: the last one to apply takes the owner labels',
+  docs: 'Rename the object, or remove it from one of the two Kustomizations. Objects that the platform renders twice are not reported.',
+  kinds: 'every',
+  *checkTenantObject(subject, context) {
+    const { object, id, kind, node } = subject
+    const other = rival(subject, context)
+    if (!other || isSelf(subject) || isRefused(subject)) return
+    const isPlatforms = other.node.tenant === undefined
+    const whose = isPlatforms ? 'the platform' : 'the tenant'
+    const where = isPlatforms
+      ? message``
+      : message` by ${objectPart('Kustomization', other.node.namespace, other.node.name)}`
+    yield {
+      node,
+      object,
+      path: NAME,
+      // another content of what is not followed, because there are two, is another violation
+      value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
+      cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
+      message: message`${objectPart(id.kind, id.namespace, id.name)} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
+      fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
+    }
+  },
+}
+
+/** Whether two Kustomizations apply to two clusters, neither of which is the one on which they stand. */
+function isElsewhere(one: FleetNode, other: FleetNode): boolean {
+  const [here, there] = [one, other].map(({ cluster, kustomization }) => remoteClusterOf(cluster, kustomization))
+  return here !== undefined && there !== undefined && here !== there
+}
+
+/** A Kustomization that renders itself as it is, as every bootstrapped fleet does. */
+const isSelf = ({ object, id, node }: Subject) =>
+  isKustomization(object) &&
+  id.namespace === node.namespace &&
+  id.name === node.name &&
+  canonical(object.root) === canonical(node.kustomization.root)
+
+/** The graph has refused it by this rule already. */
+function isRefused({ object, node: { error } }: Subject): boolean {
+  const { file, line } = originAt(object.root, ['metadata', 'name'])
+  return error?.rule === 'ownership-conflict' && error.origin?.file === file && error.origin.line === line
+}
+
+const isFollowed = ({ kind, object }: Subject) => kind.startsWith(`${SOURCE_GROUP}/`) || isKustomization(object)
+
+/** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
+function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext): Rendered | undefined {
+  const { tenant, cluster } = node
+  // what belongs to the whole cluster has rules of its own
+  if (id.namespace === '' || kind === '/Namespace') return undefined
+  const all = index.versionsOf(cluster, kind, id.namespace, id.name)
+  if (all.length < 2) return undefined
+  // another tenant has no business there: that is its own violation, and none of who is at home
+  const isHome = index.owns(cluster, tenant, id.namespace)
+  // the kubeconfigs of Capsule lead back to this cluster
+  const mayLeave = !index.isCapsuleTenant(cluster, tenant)
+  const others = all.filter(
+    one =>
+      one.node.key !== node.key &&
+      !(mayLeave && isElsewhere(one.node, node)) &&
+      (!isHome || (one.node.tenant ?? tenant) === tenant),
+  )
+  if (others.length === 0 || !before) return others[0]
+  const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
+  // who was there first is not to blame for who comes later
+  return others.find(one => !stood.includes(node.key) || stood.includes(one.node.key))
+}
+
+const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
+const PARTS = ['name', 'namespace'] as const
+
+/**
+ * Kinds whose controller sets `spec.commonMetadata` after its own owner labels, so that these are what it says
+ * (kustomize-controller reconcile and apply, helm-controller postrender, flux-operator ResourceSet), and the labels that
+ * would be the controller's own.
+ */
+const LAST_WORD = valuesOf(row => row.ownerLabels)
+
+/** The labels by which Flux knows its objects are Flux's to write. */
+export const ownerLabelForged: Rule = {
+  id: 'owner-label-forged',
+  severity: 'high',
+  level: 'warning',
+  title: 'Forged Flux owner label',
+  why: 'Flux prunes an object only if its owner labels name the Kustomization that applied it. Dashboards trust these labels too. kustomize-controller overwrites its own labels, but not those of other controllers. `spec.commonMetadata` is applied last and replaces them.',
+  source: 'fluxcd/pkg ssa (SetOwnerLabels, SetCommonMetadata)',
+  docs: 'Remove these labels. In the labels of an object the finding is a warning. In `spec.commonMetadata`, where they take effect, it is a violation.',
+  kinds: 'every',
+  *checkTenantObject(subject) {
+    yield* commonLabels(subject)
+    const { object, id, node } = subject
+    const labels = at(object.root, ['metadata', 'labels'])
+    if (labels?.type !== 'map') return
+    for (const owner of OWNERS) {
+      for (const name of PARTS) {
+        const key = `${owner}/${name}`
+        const text = stringAt(labels, [key])
+        if (!labels.fields.has(key) || isOwn(owner, text, node[name])) continue
+        yield {
+          node,
+          object,
+          path: ['metadata', 'labels', key],
+          value: `${key}=${text ?? ''}`,
+          message: message`${objectPart(id.kind, id.namespace, id.name)} has the label ${part('value', key)}: ${quoted('value', text ?? '')}, but ${quoted('object', `${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
+          fix: message`Remove the label ${part('value', key)}.`,
+          edit: { remove: true },
+        }
+      }
+    }
+  },
+}
+
+const COMMON = ['spec', 'commonMetadata', 'labels']
+
+/** Owner labels of somebody else that the controller of this object would write onto everything that it applies. */
+function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Violation> {
+  const own = LAST_WORD.get(kind)
+  const labels = own === undefined ? undefined : at(object.root, COMMON)
+  if (labels?.type !== 'map') return
+  for (const owner of OWNERS) {
+    for (const name of PARTS) {
+      const key = `${owner}/${name}`
+      if (!labels.fields.has(key)) continue
+      const text = stringAt(labels, [key]) ?? ''
+      if (owner === own && text === id[name]) continue
+      yield {
+        node,
+        object,
+        path: [...COMMON, key],
+        value: `${key}=${text}`,
+        level: 'violation',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} sets the label ${part('value', key)}: ${quoted('value', text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${part('value', id.kind)} itself.`,
+        fix: message`Remove the label ${part('value', key)} from ${codeWord('spec.commonMetadata.labels')}.`,
+        edit: { remove: true },
+      }
+    }
+  }
+}
+
+const isOwn = (owner: string, text: string | undefined, own: FleetNode['name']) => owner === OWNERS[0] && text === own
+
+/** Finalizers that a well-known controller takes off again. */
+const KNOWN = ['foregroundDeletion', 'orphan']
+const KNOWN_PREFIXES = ['kubernetes.io/', 'finalizers.fluxcd.io', 'resources-finalizer.argocd.argoproj.io']
+
+/** Who is deleted with whom, and what holds a deletion up, is not for manifests to say. */
+export const ownerFinalizerTamper: Rule = {
+  id: 'owner-finalizer-tamper',
+  severity: 'medium',
+  title: 'ownerReferences or finalizers in a manifest',
+  why: 'Kubernetes deletes an object with its owner, and the object can block the deletion of that owner. A finalizer without a controller blocks the deletion of the object, its namespace and the tenant.',
+  source: 'Kubernetes: Owners and Dependents, Finalizers',
+  docs: 'Remove `metadata.ownerReferences` and `metadata.finalizers`. Controllers set them.',
+  kinds: 'every',
+  *checkTenantObject(subject) {
+    const { object } = subject
+    const { apiVersion, kind } = idOf(object)
+    const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
+    const owners = at(object.root, ['metadata', 'ownerReferences'])
+    // of a Namespace the rule namespace-ownership speaks
+    if (owners && !isNamespace && !isNothing(owners)) yield owned(subject, owners)
+    for (const place of [['metadata', 'finalizers'], ...(isNamespace ? [['spec', 'finalizers']] : [])]) {
+      const finalizers = at(object.root, place)
+      if (finalizers && !isNothing(finalizers)) yield* held(subject, place, finalizers)
+    }
+  },
+}
+
+function owned({ object, id, node }: Subject, owners: Node): Violation {
+  const names = owners.type === 'list' ? owners.items.map(item => ownerName(item)) : [owners.type]
+  return {
+    node,
+    object,
+    path: ['metadata', 'ownerReferences'],
+    value: [...names].sort().join(' '),
+    message: message`${objectPart(id.kind, id.namespace, id.name)} names ${quoted('object', names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
+    fix: message`Remove ${codeWord('metadata.ownerReferences')}.`,
+    edit: { remove: true },
+  }
+}
+
+function* held({ object, id, node }: Subject, path: readonly string[], finalizers: Node): Iterable<Violation> {
+  const items = finalizers.type === 'list' ? finalizers.items : [finalizers]
+  for (const item of items) {
+    const text = item.type === 'scalar' ? String(item.value) : item.type
+    if (KNOWN.includes(text) || KNOWN_PREFIXES.some(prefix => text.startsWith(prefix))) continue
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      level: 'warning',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} has the finalizer ${quoted('value', text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
+      fix: message`Remove the finalizer ${quoted('value', text)}.`,
+    }
+  }
+}
+
+function ownerName(item: Node): string {
+  const of = (key: string) => {
+    const field = at(item, [key])
+    return field?.type === 'scalar' ? String(field.value) : ''
+  }
+  return `${of('kind')} ${of('name')}`
+}
+
+function isNothing(node: Node): boolean {
+  return node.type === 'scalar' ? node.value === null : node.type === 'list' && node.items.length === 0
+}

@@ -1,0 +1,267 @@
+import { type Message, message, part } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
+import { objectPart, quoted, shownName } from '../../fleet/facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
+import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
+import { subjectText } from '../rbac/binding-subjects.ts'
+import { deletedObjects, isKept, pruner } from './deletions.ts'
+
+/**
+ * What a finalizer needs to delete as a tenant goes before it, or at the same time: kustomize-controller and helm-controller
+ * then retry for ever, or end without deleting anything.
+ */
+export const pruneAccountRemoved: Rule = {
+  id: 'prune-account-removed',
+  severity: 'high',
+  title: 'Account removed before what deletes as it',
+  why: 'A Kustomization that is removed deletes its objects as its account. If the account, its role bindings, its namespace or its kubeconfig go in the same change, Flux cannot delete them: the finalizer and the namespace hang, or the objects stay without an owner.',
+  source: 'kustomize-controller: finalize; fluxcd/flux2#997, fluxcd/flux2-multi-tenancy#101',
+  docs: 'Remove a tenant in two changes. The first removes its Kustomizations and HelmReleases. When they are gone on every cluster, the second removes sources, accounts, role bindings, namespaces and credentials. `/bailiwick offboard TENANT` and `bailiwick offboard TENANT` make both. A Kustomization that deletes nothing (`prune: false`, `deletionPolicy: Orphan`, `suspend: true`) may go together with its account. So may an account that nothing uses anymore.',
+  *checkNode(node, { index, before }) {
+    const was = before?.node(node.key)
+    if (!before || !was || node.tenant !== undefined) return
+    if (!node.prune || node.suspend || node.error || node.digest === '') return
+    const old = before.objectsOf(node.key)
+    if (old === node.objects) return
+    const gone = deletedObjects(node, old, index)
+    yield* violations(node, gone, changedBindings(node, old), before, index)
+  },
+  *checkRemoved(node, { index, before }) {
+    if (!before || node.tenant !== undefined) return
+    const heir = pruner(node, before, index)
+    if (!heir) return
+    const left = { ...node, objects: [] }
+    yield* violations(heir, deletedObjects(left, before.objectsOf(node.key), index), [], before, index)
+  },
+}
+
+/** Bindings that stay, and may have lost a subject. */
+function changedBindings(node: FleetNode, old: readonly KubeObject[]): KubeObject[] {
+  const now = new Set(node.objects)
+  return old.filter(object => kindOf(object).endsWith('Binding') && !now.has(object))
+}
+
+function* violations(
+  node: FleetNode,
+  gone: readonly KubeObject[],
+  changed: readonly KubeObject[],
+  before: FleetIndex,
+  index: FleetIndex,
+): Iterable<Violation> {
+  const seen = new Set<string>()
+  for (const support of new Set([...gone.filter(isSupport), ...changed])) {
+    for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
+      const { kind, namespace, name } = idOf(object)
+      const key = JSON.stringify([kind, namespace, name])
+      if (!seen.has(key)) yield violation(node, support, keptBinding(node, support, gone), object, tenant)
+      seen.add(key)
+    }
+  }
+}
+
+/** The binding as it stays, with other subjects or another role than before. */
+function keptBinding(node: FleetNode, support: KubeObject, gone: readonly KubeObject[]): KubeObject | undefined {
+  const id = display(idOf(support))
+  return gone.includes(support) ? undefined : node.objects.find(object => display(idOf(object)) === id)
+}
+
+/** Where a binding says something else than before: its first other subject, else its subjects, else its role. */
+function changedAt(was: KubeObject, is: KubeObject): Origin {
+  const [old, young] = [was, is].map(({ root }) => at(root, ['subjects']))
+  if (old && young && canonical(old) === canonical(young)) return originAt(is.root, ['roleRef'])
+  const known = new Set(old?.type === 'list' ? old.items.map(canonical) : [])
+  const other = young?.type === 'list' ? young.items.findIndex(item => !known.has(canonical(item))) : -1
+  return originAt(is.root, other < 0 ? ['subjects'] : ['subjects', other, 'name'])
+}
+
+function violation(
+  node: FleetNode,
+  support: KubeObject,
+  kept: KubeObject | undefined,
+  object: KubeObject,
+  tenant: string,
+): Violation {
+  const of = idOf(support)
+  const { kind, namespace, name } = idOf(object)
+  const what = objectPart(of.kind, of.namespace, of.name)
+  const deletes = message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const common = {
+    node,
+    object,
+    path: ['spec', 'serviceAccountName'],
+    value: `${of.kind} ${of.namespace}/${of.name}`,
+  }
+  if (kept) {
+    const how = lostText(support, kept)
+    return {
+      ...common,
+      origin: changedAt(support, kept),
+      message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
+      fix: message`Restore the subjects and the role of ${what}.`,
+    }
+  }
+  return {
+    ...common,
+    origin: originAt(support.root, ['metadata', 'name']),
+    isBefore: true,
+    message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+    fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
+  }
+}
+
+/** What a binding does not give any more. */
+function lostText(was: KubeObject, is: KubeObject): Message {
+  const [old, young] = [was, is].map(readBinding)
+  const kept = new Set(young?.subjects.map(subjectText))
+  const lost = old?.subjects.map(subjectText).find(text => !kept.has(text))
+  if (lost !== undefined) return message`no longer names ${quoted('identity', lost)}`
+  return message`now refers to ${part('value', young?.roleRef.kind ?? '')} ${quoted('object', young?.roleRef.name ?? '')}`
+}
+
+/** What deletes as an account of a tenant when it goes. */
+interface Dependent {
+  readonly object: KubeObject
+  readonly tenant: string
+}
+
+const SUPPORTS: ReadonlySet<string> = new Set([
+  '/ServiceAccount',
+  '/Namespace',
+  '/Secret',
+  `${RBAC_GROUP}/RoleBinding`,
+  `${RBAC_GROUP}/ClusterRoleBinding`,
+  `${RBAC_GROUP}/Role`,
+  `${RBAC_GROUP}/ClusterRole`,
+])
+
+/** Whether an object may be needed by whoever deletes as an account. */
+const isSupport = (object: KubeObject): boolean => SUPPORTS.has(kindOf(object))
+
+/**
+ * What a tenant has on a cluster that needs an object to delete what it applied, and has it no more. `isGone`: the object is
+ * deleted; else it is a binding that changed.
+ */
+function dependentsOf(
+  support: KubeObject,
+  isGone: boolean,
+  cluster: string,
+  before: FleetIndex,
+  index: FleetIndex,
+): Dependent[] {
+  const { namespace, name } = idOf(support)
+  switch (kindOf(support)) {
+    case '/ServiceAccount':
+      return deleting(cluster, namespace, before, index).filter(one => accountIn(one, cluster, before, index) === name)
+    case '/Namespace':
+      return deleting(cluster, name, before, index)
+    case '/Secret':
+      return deleting(cluster, namespace, before, index).filter(
+        ({ object }) => stringAt(kubeConfigOf(object), ['secretRef', 'name']) === name,
+      )
+    case `${RBAC_GROUP}/Role`:
+    case `${RBAC_GROUP}/ClusterRole`:
+      return bindingsTo(support, cluster, before).flatMap(one => withoutRights(one, false, cluster, before, index))
+    default:
+      return withoutRights(support, isGone, cluster, before, index)
+  }
+}
+
+/** What stands in a namespace and deletes when it goes; what stays counts as it is after the change. */
+function deleting(cluster: string, namespace: string, before: FleetIndex, index: FleetIndex): Dependent[] {
+  return applierKinds.flatMap(kind =>
+    before.rendered(cluster, kind, namespace).flatMap(({ object, node }): Dependent[] => {
+      const { name } = idOf(object)
+      const tenant = before.ownerOf(cluster, namespace) ?? before.nodeOf(cluster, object)?.tenant ?? node.tenant
+      const now = index.versionsOf(cluster, kind, namespace, name).at(-1)?.object
+      return tenant !== undefined && deletes(object, cluster, before) ? [{ object: now ?? object, tenant }] : []
+    }),
+  )
+}
+
+/** As kustomize-controller and helm-controller end: what does not prune, or is suspended, deletes nothing. */
+function deletes(object: KubeObject, cluster: string, before: FleetIndex): boolean {
+  const isSet = (field: string) => {
+    return isTrue(at(object.root, ['spec', field]))
+  }
+  if (isKept(object) || isSet('suspend')) return false
+  if (idOf(object).kind !== 'Kustomization') return true
+  const policy = stringAt(object.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
+  if (policy === 'MirrorPrune' ? !isSet('prune') : policy === 'Orphan') return false
+  const node = before.nodeOf(cluster, object)
+  // it has applied nothing, as far as everything of it is seen
+  return !node || node.digest === '' || node.source.opaque !== undefined || before.objectsOf(node.key).length > 0
+}
+
+/** The account of its own namespace that it deletes as, on its own cluster. */
+function accountIn({ object }: Dependent, cluster: string, before: FleetIndex, index: FleetIndex): string | undefined {
+  if (kubeConfigOf(object)) return undefined
+  return accountOf(object, (index.cluster(cluster) ?? before.cluster(cluster))?.lockdown)
+}
+
+/** The bindings that name a role. */
+function bindingsTo(role: KubeObject, cluster: string, before: FleetIndex): KubeObject[] {
+  const { kind, namespace, name } = idOf(role)
+  const all =
+    kind === 'Role'
+      ? before.rendered(cluster, `${RBAC_GROUP}/RoleBinding`, namespace)
+      : ['RoleBinding', 'ClusterRoleBinding'].flatMap(one => before.renderedAnywhere(cluster, `${RBAC_GROUP}/${one}`))
+  return all
+    .map(({ object }) => object)
+    .filter(object => {
+      const ref = readBinding(object)?.roleRef
+      return ref?.kind === kind && ref.name === name
+    })
+}
+
+/** Those whose account had rights where it applies, and has none now. Fewer rights are no matter of this rule. */
+function withoutRights(
+  binding: KubeObject,
+  isGone: boolean,
+  cluster: string,
+  before: FleetIndex,
+  index: FleetIndex,
+): Dependent[] {
+  if (isGone && isKept(binding)) return []
+  const { namespace } = idOf(binding)
+  const spaces = new Set(
+    (readBinding(binding)?.subjects ?? []).flatMap(subject => {
+      if (subject.kind === 'ServiceAccount') return [subject.namespace]
+      const [, group, flux] = /^(?:system:serviceaccounts:(.+)|gotk:([^:]+):.*)$/.exec(subject.name) ?? []
+      return [group ?? flux ?? '']
+    }),
+  )
+  return [...spaces].flatMap(space =>
+    deleting(cluster, space, before, index).filter(one => {
+      const account = accountIn(one, cluster, before, index)
+      const user = before.nodeOf(cluster, one.object)?.identity.user ?? userOfAccount(space, account ?? '')
+      const places = new Set([space, stringAt(one.object.root, ['spec', 'targetNamespace']) ?? space])
+      if (namespace !== '' && !places.has(namespace)) return false
+      return holdsRights(before, before, cluster, user, places) && !holdsRights(index, before, cluster, user, places)
+    }),
+  )
+}
+
+function holdsRights(
+  index: FleetIndex,
+  before: FleetIndex,
+  cluster: string,
+  user: string,
+  places: ReadonlySet<string>,
+): boolean {
+  const { bindings } = index.authorizer(cluster)
+  return ['', ...places].some(place =>
+    bindings.of(userInfo(user), place).some(({ binding: { roleRef, namespace } }) => {
+      // what everybody has lets nobody delete anything, and a role that the fleet never rendered may be on the cluster
+      if (roleRef.name.startsWith('system:')) return false
+      const isKnown = index.roleRules(cluster, roleRef, namespace) !== undefined
+      return isKnown || before.roleRules(cluster, roleRef, namespace) === undefined
+    }),
+  )
+}

@@ -1,0 +1,289 @@
+import {
+  type AdmissionAnswer,
+  type AdmissionFinding,
+  type AdmissionOperation,
+  type AdmissionRequest,
+  type AdmissionWorld,
+  type PolicyRuleName,
+  worldOf,
+} from '../../admission/admission/admission-request.ts'
+import { EXCEPTION_KINDS, exceptionSettings } from '../../admission/kyverno/kyverno-settings.ts'
+import { evaluateAdmission, hasPolicies, policyEngines } from '../../admission/policy-engines.ts'
+import type { Origin } from '../../base/origin.ts'
+import { redact } from '../../base/visible.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { canonical, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import { userInfo } from '../../kube/rbac/policy-rule.ts'
+import { customPlurals, resourceOf } from '../../kube/rbac/resources.ts'
+import type { FindingPolicy } from '../model/finding.ts'
+import { scalarsOf } from '../model/object-values.ts'
+import type { RuleContext } from '../model/rule.ts'
+
+/** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
+export interface Admission extends AdmissionAnswer {
+  readonly operation: AdmissionOperation
+  /** The change does not alter the object. */
+  readonly isUnchanged: boolean
+}
+
+/** What policies say about an object that is rendered; undefined where the cluster has none, and for what is embedded in another object. */
+export function admissionOf(
+  subject: Subject,
+  context: RuleContext,
+  passed?: AdmissionRequest['passed'],
+): Admission | undefined {
+  const { object, id, kind, node } = subject
+  const isRendered = context.index
+    .versionsOf(node.cluster, kind, id.namespace, id.name)
+    .some(version => version.object === object)
+  return isRendered ? answerFor(subject, context, passed ? { passed } : {}) : undefined
+}
+
+/** What policies say about any object, also with a part of it replaced. */
+export function answerFor(
+  subject: Subject,
+  context: RuleContext,
+  given: Partial<Pick<AdmissionRequest, 'object' | 'passed'>> = {},
+): Admission | undefined {
+  const { index, before } = context
+  const { object, id, kind, node } = subject
+  const world = worldOf(index, node.cluster)
+  if (!hasPolicies(world)) return undefined
+  const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
+  const old = changedFrom(versions, object)
+  const isUnchanged = versions.length > 0 && old === undefined
+  const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
+  const answer = evaluateAdmission(world, { ...request, ...given })
+  return {
+    operation: request.operation,
+    isUnchanged,
+    ...answer,
+  }
+}
+
+/**
+ * What the policies from before the change say about an object as it is now, or about its deletion; undefined where the cluster had
+ * none, or where neither they nor what they read has changed.
+ */
+export function formerAdmissionOf(
+  node: FleetNode,
+  object: KubeObject,
+  context: RuleContext,
+  operation: 'APPLY' | 'DELETE' = 'APPLY',
+): FormerAdmission | undefined {
+  const { index, before } = context
+  if (!before) return undefined
+  const former = worldOf(before, node.cluster)
+  if (!hasPolicies(former)) return undefined
+  const change = policyChange(before, index, node.cluster)
+  if (!change) return undefined
+  const now = worldOf(index, node.cluster)
+  // what is new is as it is now: it has no other form
+  const world: AdmissionWorld = { ...former, object: (...asked) => former.object(...asked) ?? now.object(...asked) }
+  const id = idOf(object)
+  const old =
+    operation === 'DELETE'
+      ? undefined
+      : changedFrom(before.versionsOf(node.cluster, kindOf(object), id.namespace, id.name), object)
+  const applied = old ? 'UPDATE' : 'CREATE'
+  const request = requestOf(context, former, node, {
+    object,
+    id,
+    old,
+    operation: operation === 'DELETE' ? operation : applied,
+  })
+  return {
+    change,
+    operation: request.operation,
+    isUnchanged: isSame(before, node, object),
+    ...evaluateAdmission(world, request),
+  }
+}
+
+export interface FormerAdmission extends Admission {
+  readonly change: PolicyChange
+}
+
+const isSame = (before: FleetIndex, { cluster }: FleetNode, object: KubeObject): boolean => {
+  const { namespace, name } = idOf(object)
+  const versions = before.versionsOf(cluster, kindOf(object), namespace, name)
+  return versions.length > 0 && changedFrom(versions, object) === undefined
+}
+
+/** What policies say about the deletion of an object that a node does not render any more. */
+export function deletionOf(
+  node: FleetNode,
+  object: KubeObject,
+  id: ObjectId,
+  context: RuleContext,
+): Admission | undefined {
+  const world = worldOf(context.index, node.cluster)
+  if (!hasPolicies(world)) return undefined
+  const request = requestOf(context, world, node, { object, id, old: undefined, operation: 'DELETE' })
+  return { operation: 'DELETE', isUnchanged: false, ...evaluateAdmission(world, request) }
+}
+
+/**
+ * The object as it was, where it changed: one that is the same is evaluated as if it were new, as it was before the change, so
+ * that nothing is found that the change did not make.
+ */
+function changedFrom(versions: readonly { readonly object: KubeObject }[], object: KubeObject): KubeObject | undefined {
+  const last = versions.at(-1)?.object
+  if (!last || versions.some(version => version.object.root === object.root)) return undefined
+  return canonical(last.root) === canonical(object.root) ? undefined : last
+}
+
+function requestOf(
+  { index }: RuleContext,
+  world: AdmissionWorld,
+  { cluster, identity }: FleetNode,
+  asked: {
+    readonly object: KubeObject
+    readonly id: ObjectId
+    readonly old: KubeObject | undefined
+    readonly operation: AdmissionOperation
+  },
+): AdmissionRequest {
+  const { object, id, old, operation } = asked
+  const definitions = world.policies('apiextensions.k8s.io/CustomResourceDefinition')
+  return {
+    ...{ object, id, operation },
+    ...(old ? { old } : {}),
+    user: userInfo(identity.user),
+    resource: resourceOf(id.apiVersion, id.kind, pluralsOf(definitions)),
+    isNamespaced:
+      (index.scopeOf(cluster, id.apiVersion, id.kind) ?? (id.namespace ? 'Namespaced' : 'Cluster')) === 'Namespaced',
+  }
+}
+
+const plurals = new WeakMap<readonly KubeObject[], ReturnType<typeof customPlurals>>()
+
+function pluralsOf(definitions: readonly KubeObject[]): ReturnType<typeof customPlurals> {
+  const kept = plurals.get(definitions) ?? customPlurals(definitions)
+  plurals.set(definitions, kept)
+  return kept
+}
+
+/** Whose change alters what policies say: the platform's policies, or only objects of tenants that the policies read. */
+type PolicyChange = 'platform' | 'tenant'
+
+/** Whether the policies of a cluster, or objects that they read, differ between two fleets; undefined if they do not. */
+function policyChange(before: FleetIndex, index: FleetIndex, cluster: string): PolicyChange | undefined {
+  const own = policyEngines.flatMap(({ kinds, companions }) => [...kinds, ...companions])
+  const isOther = own.some(kind =>
+    differs(before.platformAnywhere(cluster, kind), index.platformAnywhere(cluster, kind)),
+  )
+  if (isOther || areExceptionsReadOtherwise(before, index, cluster)) return 'platform'
+  // ConfigMaps are parameters and contexts, labels of Namespaces decide what is selected
+  const read = new Set(['/Namespace', '/ConfigMap', ...parameterKinds(before, cluster)])
+  const changed = [...read].flatMap(kind =>
+    changedIn(before.renderedAnywhere(cluster, kind), index.renderedAnywhere(cluster, kind)),
+  )
+  if (changed.length === 0) return undefined
+  return changed.some(({ node }) => node.tenant === undefined) ? 'platform' : 'tenant'
+}
+
+/** Whether Kyverno's flags for exceptions change, where the fleet has exceptions. */
+function areExceptionsReadOtherwise(before: FleetIndex, index: FleetIndex, cluster: string): boolean {
+  if (EXCEPTION_KINDS.every(kind => index.platformAnywhere(cluster, kind).length === 0)) return false
+  const [was, is] = [before, index].map(one => exceptionSettings(worldOf(one, cluster)))
+  return was?.isEnabled !== is?.isEnabled || was?.namespace !== is?.namespace
+}
+
+function parameterKinds(index: FleetIndex, cluster: string): string[] {
+  return index
+    .platformAnywhere(cluster, 'admissionregistration.k8s.io/ValidatingAdmissionPolicy')
+    .flatMap(({ object: { root } }) => {
+      const kind = stringAt(root, ['spec', 'paramKind', 'kind'])
+      return kind ? [`${groupOf(stringAt(root, ['spec', 'paramKind', 'apiVersion']) ?? '')}/${kind}`] : []
+    })
+}
+
+type Objects = readonly Rendered[]
+
+/** Asked for every object of a cluster: lists that are kept are compared once. */
+const compared = new WeakMap<Objects, WeakMap<Objects, readonly Rendered[]>>()
+
+const differs = (was: Objects, is: Objects) => changedIn(was, is).length > 0
+
+/** The objects of either list that the other does not hold as they are. */
+function changedIn(was: Objects, is: Objects): readonly Rendered[] {
+  if (was === is) return []
+  const known = compared.get(was)?.get(is)
+  if (known) return known
+  const made = [...missing(was, is), ...missing(is, was)]
+  compared.set(was, (compared.get(was) ?? new WeakMap<Objects, readonly Rendered[]>()).set(is, made))
+  return made
+}
+
+function missing(from: Objects, others: Objects): Rendered[] {
+  const roots = new Set(others.map(({ object }) => object.root))
+  const open = from.filter(({ object }) => !roots.has(object.root))
+  if (open.length === 0) return []
+  const texts = new Set(others.map(({ object }) => canonical(object.root)))
+  return open.filter(({ object }) => !texts.has(canonical(object.root)))
+}
+
+/** The objects that Flux deletes because a node that prunes does not render them any more. */
+export function deletedObjects(node: FleetNode, { index, before }: RuleContext): readonly KubeObject[] {
+  if (!before || !node.prune) return []
+  return before.objectsOf(node.key).filter(object => {
+    const { namespace, name } = idOf(object)
+    return index.versionsOf(node.cluster, kindOf(object), namespace, name).length === 0
+  })
+}
+
+/** The policy of a finding in the form that the verdict lists. */
+export function findingPolicy(
+  { policy, rule, origin }: PolicyRuleName & { readonly origin: Origin },
+  action: FindingPolicy['action'],
+  isUnchanged: boolean,
+): FindingPolicy {
+  const { kind, namespace, name } = policy
+  const { repository, file, line } = origin
+  return {
+    kind,
+    namespace,
+    name,
+    rule,
+    action,
+    origin: { repository, file, line },
+    ...(isUnchanged ? { isUnchanged } : {}),
+  }
+}
+
+/** Without the quotes around them, as expressions and messages have. */
+const WORDS = /[^\s'"`]+/g
+const GROUPS = ['kyverno.io', 'policies.kyverno.io', 'admissionregistration.k8s.io']
+/** What engines put around the words of a policy. */
+const FRAME = 'rule failed at path validation error failed expression: expression resulted in error:'
+
+/**
+ * What a policy says about an object, for readers of a report. A message can quote the object. Of one about a Secret only the
+ * words are shown that stand in the policy itself, and of any other none that look like a credential.
+ */
+export function policyWords(
+  index: FleetIndex | undefined,
+  cluster: string,
+  object: KubeObject,
+  finding: AdmissionFinding,
+): string {
+  if (idOf(object).kind !== 'Secret') return redact(finding.message)
+  const known = new Set([...wordsOf(FRAME), ...wordsOf(finding.rule), ...policyText(index, cluster, finding)])
+  return finding.message.replace(WORDS, word => (known.has(word) ? word : '***'))
+}
+
+const wordsOf = (text: string): readonly string[] => text.match(WORDS) ?? []
+
+function policyText(index: FleetIndex | undefined, cluster: string, { policy }: AdmissionFinding): string[] {
+  const { kind, namespace, name } = policy
+  for (const group of GROUPS) {
+    const found = index?.platformObject(cluster, `${group}/${kind}`, namespace, name)
+    if (found) return [...scalarsOf(found.root)].flatMap(({ node }) => wordsOf(String(node.value)))
+  }
+  return []
+}

@@ -1,0 +1,43 @@
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import type { BoundSubject } from '../../kube/rbac/binding.ts'
+import type { RuleContext } from '../model/rule.ts'
+
+/** Whom a subject of a binding stands for. */
+type SubjectReach =
+  /** Accounts of one namespace, all of them where no name is given. */
+  | { readonly of: 'accounts'; readonly namespace: string; readonly name?: string }
+  /** A group or user of Kubernetes itself, which accounts of any namespace or nobody in particular belong to. */
+  | { readonly of: 'everybody' }
+  /** Somebody whom the cluster does not know: a person, or a group of them. */
+  | { readonly of: 'people' }
+
+const GROUP = 'system:serviceaccounts:'
+/** The user that `flux create tenant` binds beside the account. */
+const RECONCILER = /^gotk:([^:]+):reconciler$/
+
+/** Source of the names: k8s.io/apiserver pkg/authentication/user and serviceaccount. */
+export function reachOf({ kind, name, namespace }: BoundSubject): SubjectReach {
+  if (kind === 'ServiceAccount') return { of: 'accounts', namespace, name }
+  if (kind === 'Group') {
+    if (name.startsWith(GROUP)) return { of: 'accounts', namespace: name.slice(GROUP.length) }
+    return { of: name.startsWith('system:') ? 'everybody' : 'people' }
+  }
+  const reconciler = RECONCILER.exec(name)
+  if (reconciler) return { of: 'accounts', namespace: reconciler[1]!, name }
+  return { of: name === '*' || name === 'system:anonymous' ? 'everybody' : 'people' }
+}
+
+/** `ServiceAccount apps/dev-team`, `Group system:authenticated`: for messages and for the identity of a violation. */
+export function subjectText({ kind, name, namespace }: BoundSubject): string {
+  return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
+}
+
+/** The tenant of a namespace where the platform says so, by a label or in the fleet's own file. */
+export function declaredOwner({ index, config }: RuleContext, cluster: string, namespace: string): string | undefined {
+  const owner = index.ownerOf(cluster, namespace)
+  if (owner === undefined) return undefined
+  return config.tenants.get(owner)?.namespaces.includes(namespace) ? owner : index.declaredOwnerOf(cluster, namespace)
+}
+
+/** One binding is one cause, however many subjects it has, and whoever uses what it gives. `binding`: as displayRbac writes it. */
+export const bindingCause = (binding: string): string => hashOf(['binding', binding])

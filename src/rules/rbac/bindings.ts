@@ -1,0 +1,206 @@
+import { asMessage, listed, type Message, message, part } from '../../base/message.ts'
+import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import type { Naming } from '../../fleet/facts/object-table.ts'
+import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { covers } from '../../kube/rbac/confirm-write.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { CONFIGURATION, isPublic, publicUsers } from '../capsule/capsule-users.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { bindingCause, declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+
+/** A ClusterRoleBinding of a tenant: rights in every namespace, for whomever. */
+export const rbacClusterBinding: Rule = {
+  id: 'rbac-cluster-binding',
+  severity: 'critical',
+  title: 'ClusterRoleBinding for a tenant',
+  why: 'A ClusterRoleBinding grants the role in every namespace, including those of other tenants and of the platform.',
+  source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
+  docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
+  kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
+  *checkTenantObject({ object, node, id }) {
+    const role = stringAt(object.root, ['roleRef', 'name']) ?? ''
+    const subjects = at(object.root, ['subjects'])
+    const count = subjects?.type === 'list' ? subjects.items.length : 0
+    yield {
+      node,
+      object,
+      path: at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'],
+      value: role,
+      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${part('identity', node.identity.user)}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
+      fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
+    }
+  },
+}
+
+const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
+
+/** A binding in a tenant's namespace for somebody who is not the tenant. */
+export const rbacForeignSubject: Rule = {
+  id: 'rbac-foreign-subject',
+  severity: 'high',
+  title: 'RoleBinding for another tenant',
+  why: "A RoleBinding for another tenant's account opens the namespace to everyone who can write to that tenant's repository. A Kubernetes group (`system:*`) can include every account of another namespace, or every node.",
+  source: 'https://fluxcd.io/flux/cmd/flux_create_tenant/',
+  docs: "Bind accounts of the tenant's namespaces. The platform grants rights to people and other teams. A tenant may bind a person or group that the platform has bound in one of the tenant's namespaces.",
+  kinds: [ROLE_BINDING],
+  *checkObject(subject, context) {
+    const { node, object, id } = subject
+    const evaluateFleet = node.tenant === undefined ? evaluatePlatform : evaluateTenant
+    const binding = readBinding(object)
+    if (!binding) return
+    const role = binding.roleRef.name
+    const all = binding.subjects.map(bound => evaluateFleet(context, subject, bound))
+    for (const [at, bound] of binding.subjects.entries()) {
+      const found = all[at]
+      if (!found) continue
+      const same = binding.subjects.filter((_, index) => all[index] && all[index].level === found.level)
+      const whom = listed(same.map(one => quoted('identity', subjectText(one))))
+      yield {
+        node,
+        object,
+        path: ['subjects', at],
+        value: subjectText(bound),
+        cause: bindingCause(displayRbac(binding)),
+        message: message`${objectPart(id.kind, id.namespace, id.name)} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
+        fix: found.fix,
+        ...(found.level ? { level: found.level } : {}),
+        ...(found.level ? {} : { severity: 'critical' as const }),
+      }
+    }
+  },
+}
+
+type Found = Pick<Violation, 'fix' | 'level'> & { readonly why: string | Message }
+
+/** The platform gives its own accounts and people what it wants, but not one tenant to another. */
+function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+  const reach = reachOf(bound)
+  const here = declaredOwner(context, node.cluster, id.namespace)
+  if (reach.of !== 'accounts' || here === undefined) return undefined
+  const there = declaredOwner(context, node.cluster, reach.namespace)
+  if (there === undefined || there === here) return undefined
+  return {
+    why: 'the account is in a namespace of another tenant, who would act here, too. Allowed: accounts of the same tenant and of the platform.',
+    fix: message`Remove the subject, or assign both namespaces to one tenant.`,
+  }
+}
+
+function evaluateTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+  const tenant = node.tenant ?? ''
+  // the rule rbac-public-subject says so
+  if (isPublic(bound)) return undefined
+  const reach = reachOf(bound)
+  if (reach.of === 'accounts' && index.owns(node.cluster, tenant, reach.namespace)) return undefined
+  if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
+  return {
+    ...(isOfKubernetes(bound) ? {} : { level: 'warning' as const }),
+    why: message`it is not one of tenant ${quoted('tenant', tenant)}. Allowed: accounts of the tenant's own namespaces.`,
+    fix: message`Replace the subject with an account of the tenant's namespaces, or ask a fleet admin to bind it.`,
+  }
+}
+
+/** A group of Kubernetes itself: the masters, the nodes, all accounts of somebody else's namespace. */
+const isOfKubernetes = ({ kind, name }: BoundSubject) => kind === 'Group' && name.startsWith('system:')
+
+function isBoundByPlatform(index: FleetIndex, cluster: string, namespace: string, bound: BoundSubject): boolean {
+  return index.found(cluster, ROLE_BINDING, namespace, BOUND, subjectText(bound)).length > 0
+}
+
+/** Whom the platform binds. */
+const BOUND: Naming = {
+  id: 'platform binds',
+  of: ({ node, object }) => (node.tenant === undefined ? (readBinding(object)?.subjects ?? []).map(subjectText) : []),
+}
+
+/** A binding for everybody. */
+export const rbacPublicSubject: Rule = {
+  id: 'rbac-public-subject',
+  severity: 'critical',
+  title: 'RBAC binding for all users',
+  why: 'The groups `system:authenticated`, `system:unauthenticated` and `system:serviceaccounts` include the accounts of all tenants or anonymous users.',
+  source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
+  docs: "Name the accounts. Use `system:serviceaccounts:<namespace>` for all accounts of one of the tenant's namespaces.",
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, CONFIGURATION, HELM_RELEASE],
+  *checkObject(subject, context) {
+    const { node, object, id } = subject
+    yield* publicUsers(subject, context)
+    const binding = readBinding(object)
+    for (const [at, bound] of (binding?.subjects ?? []).entries()) {
+      const what = whatEverybodyGets(context, node, binding!, bound)
+      if (what === undefined) continue
+      const where =
+        id.kind === 'RoleBinding' ? message`in namespace ${quoted('object', id.namespace)}` : 'in the whole cluster'
+      yield {
+        node,
+        object,
+        path: ['subjects', at],
+        value: `${subjectText(bound)}${what && `: ${what}`}`,
+        message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('object', binding?.roleRef.name ?? '')} ${where}${what && message` (${quoted('value', what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
+        fix: message`Replace the subject with the accounts that need the rights.`,
+      }
+    }
+  },
+}
+
+/** '' for a tenant, whatever the role is; the rules that are too much for the platform; undefined: nothing to say. */
+function whatEverybodyGets(
+  context: RuleContext,
+  node: FleetNode,
+  binding: Binding,
+  bound: BoundSubject,
+): string | undefined {
+  const { index } = context
+  const { cluster, tenant } = node
+  if (!isPublic(bound)) return undefined
+  if (tenant !== undefined) return ''
+  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
+  const excess = excessRights(rules, NOBODY)
+  const ofTenant = binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined
+  const grave = ofTenant ? excess : excess.filter(isGrave)
+  return grave.length > 0 ? rulesText(grave) : undefined
+}
+
+const NOBODY = { owns: () => false, ofCapsule: false }
+
+/** What the platform may let everybody read: what belongs to no namespace, and names rather than content. */
+const TO_READ: readonly PolicyRule[] = [
+  {
+    verbs: ['get', 'list', 'watch'],
+    apiGroups: [
+      '',
+      'storage.k8s.io',
+      'scheduling.k8s.io',
+      'networking.k8s.io',
+      'node.k8s.io',
+      'gateway.networking.k8s.io',
+      'apiextensions.k8s.io',
+      'snapshot.storage.k8s.io',
+      'resource.k8s.io',
+      'metrics.k8s.io',
+    ],
+    resources: [
+      'namespaces',
+      'nodes',
+      'storageclasses',
+      'csidrivers',
+      'priorityclasses',
+      'ingressclasses',
+      'runtimeclasses',
+      'gatewayclasses',
+      'customresourcedefinitions',
+      'volumesnapshotclasses',
+      'deviceclasses',
+    ],
+    resourceNames: [],
+    nonResourceURLs: [],
+  },
+  { verbs: ['get'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+]
+
+const isGrave = (rule: PolicyRule) => !covers(TO_READ, [rule])

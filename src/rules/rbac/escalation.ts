@@ -1,0 +1,344 @@
+import { message, part, untyped } from '../../base/message.ts'
+import { excessRights } from '../../fleet/facts/cluster-rights.ts'
+import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import type { Subject } from '../../fleet/facts/subject.ts'
+import { at, type Node, originAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { type Binding, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+
+/** Roles of Kubernetes itself that are meant to be bound in a namespace. */
+const FOR_PEOPLE = ['admin', 'edit', 'view']
+
+/** A tenant's roles and bindings hand nobody more than the tenant was given. */
+export const rbacEscalation: Rule = {
+  id: 'rbac-escalation',
+  severity: 'critical',
+  title: 'RBAC privilege escalation',
+  why: 'The verbs `bind`, `escalate` and `impersonate` grant more rights than the role lists. So do write access to the Namespace itself and `nodes/proxy`. `*` includes all of them. The role and its binding can come from different changes.',
+  source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/; GHSA-2ww6-hf35-mfjm',
+  docs: 'List verbs and resources one by one, without `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. Ask a fleet admin to grant rights over other accounts.',
+  kinds: ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) yield* givenEscalation(context, subject)
+    else if (subject.id.kind !== 'ClusterRoleBinding') yield* evaluateTenant(context, subject)
+  },
+}
+
+function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Violation> {
+  const found = subject.id.kind === 'RoleBinding' ? evaluateBinding(index, subject) : evaluateRole(subject)
+  let blocks = false
+  for (const violation of found) {
+    blocks ||= violation.level !== 'warning'
+    yield violation
+  }
+  const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
+  if (refusal) yield refused(subject, refusal.message)
+}
+
+function* evaluateRole({ node, object, id }: Subject): Iterable<Violation> {
+  const isWide = id.kind === 'ClusterRole'
+  for (const { at, rule } of writtenRules(object)) {
+    for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
+      yield {
+        node,
+        object,
+        // A rule has no name: it stays the same violation while only other parts of it change.
+        path: ['rules'],
+        origin: originAt(object.root, ['rules', at]),
+        value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
+        fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
+        ...levelOf(danger, isWide),
+      }
+    }
+  }
+}
+
+/** A star of a ClusterRole counts as much as what it includes: whoever binds it anywhere gets all of it. */
+function levelOf({ escapes }: Danger, isWide: boolean): Pick<Violation, 'level' | 'severity'> {
+  return escapes || isWide ? {} : { level: 'warning', severity: 'high' }
+}
+
+/**
+ * What blocks, or else what warns: one finding for a rule. `what` names all that block, so that a danger which is added to
+ * a standing one is another violation.
+ */
+function strongest(
+  dangers: readonly Danger[],
+  isWide: boolean,
+): readonly { readonly danger: Danger; readonly what: string }[] {
+  const blocking = dangers.filter(danger => isWide || danger.escapes)
+  const [danger] = blocking.length > 0 ? blocking : dangers
+  if (!danger) return []
+  const others = [...new Set(blocking.map(one => one.what))].filter(what => what !== danger.what).sort()
+  return [{ danger, what: [danger.what, ...others].join(', ') }]
+}
+
+/**
+ * The step that completes it: a role of somebody else is harmless while nobody is bound to it. The stars of a Role of the
+ * namespace are told of where they are written; a tenant who is cluster-admin in a namespace may hand that on in it.
+ */
+function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Violation> {
+  const binding = readBinding(object)
+  if (!binding) return
+  const { kind, name } = binding.roleRef
+  const isWide = kind === 'ClusterRole'
+  if (isWide && FOR_PEOPLE.includes(name)) return
+  const rules = index.roleRules(node.cluster, binding.roleRef, binding.namespace) ?? []
+  const dangers = rules.flatMap(dangersOf).filter(danger => danger.escapes || isWide)
+  const isWild = (danger: Danger) => danger.what.startsWith('*')
+  const danger = dangers.find(one => one.escapes) ?? dangers.find(isWild) ?? dangers[0]
+  if (!danger) return
+  const warns = name === 'cluster-admin' || (!danger.escapes && !isWild(danger))
+  yield {
+    node,
+    object,
+    path: ['roleRef'],
+    value: `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
+    fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
+    ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
+  }
+}
+
+function refused({ node, object, id }: Subject, answer: string): Violation {
+  const path = id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
+  return {
+    node,
+    object,
+    path,
+    value: answer,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(answer)}`,
+    fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
+  }
+}
+
+/**
+ * What the platform itself gives to a tenant's account by name, not by a star: to be others, to bind and escalate, and to
+ * edit Namespaces, in the whole cluster; in the tenant's own namespace only the parts of its Namespace.
+ */
+function* givenEscalation(context: RuleContext, subject: Subject): Iterable<Violation> {
+  if (subject.id.kind === 'Role') yield* ofRole(context, subject)
+  else if (subject.id.kind !== 'ClusterRole') yield* ofBinding(context, subject)
+}
+
+function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+  if (declaredOwner(context, node.cluster, id.namespace) === undefined) return
+  for (const { at, rule } of writtenRules(object)) {
+    const danger = editsNamespaceParts(rule)
+    if (!danger) continue
+    yield {
+      node,
+      object,
+      path: ['rules'],
+      origin: originAt(object.root, ['rules', at]),
+      value: danger.what,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} lets accounts of a tenant ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: rights on objects in the namespace.`,
+      fix: message`Remove namespaces/status and namespaces/finalize from the rule.`,
+    }
+  }
+}
+
+function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+  const binding = readBinding(object)
+  for (const [at, bound] of (binding?.subjects ?? []).entries()) {
+    const reach = reachOf(bound)
+    const tenant = reach.of === 'accounts' ? declaredOwner(context, node.cluster, reach.namespace) : undefined
+    const found = tenant === undefined ? undefined : worst(context, node.cluster, tenant, binding!)
+    if (!found) continue
+    const { kind, name } = binding!.roleRef
+    yield {
+      node,
+      object,
+      path: ['subjects', at],
+      ...placeOf(context, node.cluster, binding!, found.what),
+      value: `${subjectText(bound)} ${kind} ${name}: ${found.what}`,
+      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', found.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(found.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
+      fix: message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`,
+    }
+  }
+}
+
+/** What these allow is what everybody knows them for; sa-foreign says where they may not be bound. */
+const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']
+
+function worst({ index }: RuleContext, cluster: string, tenant: string, binding: Binding): Danger | undefined {
+  if (STANDARD.includes(binding.roleRef.name)) return undefined
+  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
+  if (binding.namespace !== '') return rules.map(editsNamespaceParts).find(danger => danger !== undefined)
+  const owns = (namespace: string) => index.owns(cluster, tenant, namespace)
+  const excess = excessRights(rules, { owns, ofCapsule: index.isCapsuleTenant(cluster, tenant) })
+  return excess.flatMap(dangersOf).find(danger => danger.escapes)
+}
+
+/** The rule of the role that says so, where the fleet renders it. */
+function placeOf(
+  { index }: RuleContext,
+  cluster: string,
+  { roleRef, namespace }: Binding,
+  what: string,
+): Pick<Violation, 'origin'> {
+  const own = roleRef.kind === 'Role' ? namespace : ''
+  const role = index.versionsOf(cluster, `${RBAC_GROUP}/${roleRef.kind}`, own, roleRef.name).at(-1)?.object
+  const rule = role && writtenRules(role).find(one => dangersOf(one.rule).some(danger => danger.what === what))
+  return role && rule ? { origin: originAt(role.root, ['rules', rule.at]) } : {}
+}
+
+/** Why a rule is too much. */
+interface Danger {
+  /** What of the rule it is, for the identity of the violation: `bind`, `impersonate users`, `wildcards`. */
+  readonly what: string
+  readonly why: string
+  /** Whether it lets its holder out of what was given; else it only deserves a look. */
+  readonly escapes: boolean
+}
+
+const has = (values: readonly string[], ...wanted: string[]) => values.some(one => wanted.includes(one))
+const WRITES = ['create', 'update', 'patch', '*']
+
+const INTO_PODS = [
+  'pods/exec',
+  'pods/attach',
+  'pods/portforward',
+  'pods/proxy',
+  'pods/ephemeralcontainers',
+  'services/proxy',
+]
+const INTO_ANY = ['*/exec', '*/attach', '*/portforward', '*/proxy', '*/ephemeralcontainers']
+
+/** What is asked of a rule, in this order; a rule with `*` says what it includes only by `wildcards`. */
+const CHECKS: readonly ((rule: PolicyRule) => Danger | undefined)[] = [
+  escalates,
+  impersonates,
+  editsNamespaces,
+  reachesNodes,
+  makesTokens,
+  entersPods,
+  readsSecrets,
+  isWild,
+]
+
+/**
+ * What is dangerous about one rule of a role. Sources: the RBAC good practices of Kubernetes; for namespaces/status and
+ * namespaces/finalize GHSA-2ww6-hf35-mfjm; the matching as in RuleAllows of the API server.
+ */
+export function dangersOf(rule: PolicyRule): Danger[] {
+  return CHECKS.map(check => check(rule)).filter(danger => danger !== undefined)
+}
+
+function escalates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  const found = verbs.filter(verb => verb === 'escalate' || verb === 'bind')
+  if (found.length === 0 || !has(apiGroups, RBAC_GROUP, '*') || !has(resources, 'roles', 'clusterroles', '*'))
+    return undefined
+  return { what: found.sort().join(' '), why: 'a subject can grant rights that it does not have', escapes: true }
+}
+
+function impersonates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  // since 1.35 also `impersonate:user-info`, `impersonate-on:serviceaccount:...`
+  if (!verbs.some(verb => verb.startsWith('impersonate'))) return undefined
+  if (!has(apiGroups, '', 'authentication.k8s.io', '*')) return undefined
+  const whom = resources.filter(one => /^(users|groups|serviceaccounts|uids|nodes|userextras(\/.*)?|\*)$/.test(one))
+  if (whom.length === 0) return undefined
+  return { what: `impersonate ${whom.sort().join(' ')}`, why: 'a subject can act as other accounts', escapes: true }
+}
+
+function editsNamespaces({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  if (!has(verbs, ...WRITES) || !has(apiGroups, '', '*')) return undefined
+  const named = resources.filter(one => /^(namespaces(\/(status|finalize))?|\*\/(status|finalize))$/.test(one))
+  if (named.length === 0) return undefined
+  const why = 'a subject can change the Namespace, including its tenant and its Pod Security level'
+  return { what: `write ${named.sort().join(' ')}`, why, escapes: true }
+}
+
+/** The same for what RBAC counts as parts of a Namespace: nobody who is given its content needs them. */
+function editsNamespaceParts({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  const parts = resources.filter(one => /^namespaces\/(status|finalize)$/.test(one))
+  return parts.length > 0
+    ? editsNamespaces({ verbs, apiGroups, resources: parts, resourceNames: [], nonResourceURLs: [] })
+    : undefined
+}
+
+function reachesNodes({ apiGroups, resources }: PolicyRule): Danger | undefined {
+  if (!has(apiGroups, '', '*') || !has(resources, 'nodes/proxy')) return undefined
+  return {
+    what: 'nodes/proxy',
+    why: 'it runs commands in every pod of a node, past admission and audit',
+    escapes: true,
+  }
+}
+
+function makesTokens({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  if (!has(verbs, 'create', '*') || !has(apiGroups, '', '*')) return undefined
+  if (!has(resources, 'serviceaccounts/token', '*/token')) return undefined
+  const why = 'a subject can create tokens of other accounts in the namespace, including the reconciler'
+  return { what: 'create serviceaccounts/token', why, escapes: false }
+}
+
+function entersPods({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  if (!has(verbs, 'get', ...WRITES) || !has(apiGroups, '', '*')) return undefined
+  const found = resources.filter(one => INTO_PODS.includes(one) || INTO_ANY.includes(one))
+  if (found.length === 0) return undefined
+  return {
+    what: found.sort().join(' '),
+    why: 'it runs commands in pods, with the tokens of their accounts',
+    escapes: false,
+  }
+}
+
+function readsSecrets({ verbs, apiGroups, resources, resourceNames }: PolicyRule): Danger | undefined {
+  if (!has(verbs, 'get', 'list', 'watch', '*') || !has(apiGroups, '', '*') || !has(resources, 'secrets'))
+    return undefined
+  if (resourceNames.length > 0) return undefined
+  const why = 'a subject can read every Secret of the namespace, including account tokens'
+  return { what: 'read secrets', why, escapes: false }
+}
+
+function isWild({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  const isStar = (value: string) => value === '*' || value.startsWith('*/') || value.endsWith('/*')
+  const stars = [
+    ...(verbs.includes('*') ? ['verbs'] : []),
+    ...(apiGroups.includes('*') ? ['apiGroups'] : []),
+    ...(resources.some(isStar) ? ['resources'] : []),
+  ]
+  if (stars.length === 0) return undefined
+  const why = '"*" includes impersonate, bind and escalate, and everything that is added later'
+  return { what: `* in ${stars.join(', ')}`, why, escapes: false }
+}
+
+/** A rule as it is written, and its place in the list. */
+interface WrittenRule {
+  readonly at: number
+  readonly rule: PolicyRule
+}
+
+/**
+ * The rules that a Role or ClusterRole has in its file, read generously: what the API server would refuse as a whole is
+ * still read as far as it says something, since another reader may take it.
+ */
+export function writtenRules(object: KubeObject): WrittenRule[] {
+  const list = at(object.root, ['rules'])
+  if (list?.type !== 'list') return []
+  return list.items.map((item, index) => ({
+    at: index,
+    rule: {
+      verbs: texts(item, 'verbs'),
+      apiGroups: texts(item, 'apiGroups'),
+      resources: texts(item, 'resources'),
+      resourceNames: texts(item, 'resourceNames'),
+      nonResourceURLs: texts(item, 'nonResourceURLs'),
+    },
+  }))
+}
+
+function texts(item: Node, field: string): string[] {
+  const found = at(item, [field])
+  const nodes = found?.type === 'list' ? found.items : found ? [found] : []
+  return nodes.flatMap(node => {
+    if (node.type !== 'scalar') return []
+    return [node.value === null ? '' : String(node.value)]
+  })
+}

@@ -1,3 +1,0 @@
-import { onNewNode } from '../process/on-new-node.js'
-
-onNewNode(() => import('./index.ts'))

@@ -1,0 +1,95 @@
+import { visible } from '../../base/visible.ts'
+import { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { type Fleet, whyIncomplete } from '../../fleet/model/fleet.ts'
+import { placeOf } from '../../report/text/place.ts'
+import { auditFleet } from '../../verdict/audit/audit-fleet.ts'
+import type { AuditItem, AuditState, ClusterAudit } from '../../verdict/audit/audit-item.ts'
+import type { Command } from './command.ts'
+import { parseOptions, usageError } from './parse-options.ts'
+import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_HELP, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { errorLine, printLines, type TableRow, table } from './terminal.ts'
+
+const USAGE =
+  'audit [FLEET] [--cluster NAME]... [--tenant NAME]... [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+
+/** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
+export const audit: Command = {
+  name: 'audit',
+  usage: `${USAGE}
+
+${PART_HELP}
+  --strict       exit code 1 if a setting is weak
+${FLEET_HELP}
+  -o text|json   text for people
+
+Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
+  async run(args, io) {
+    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE, ['strict'])
+    const [fleetDir = '.', more] = options.positionals
+    const output = options.format(['text', 'json'])
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
+    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
+    const part = fleetPart(fleet, options, USAGE)
+    const failed = fleet.nodes.filter(
+      node => whyIncomplete(node) && !node.tenant && part.clusters.includes(node.cluster),
+    )
+    for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
+    const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters, part.tenants))
+    if (output === 'json') io.stdout(json(found))
+    else {
+      const all = found.flatMap((one, at) => [...(at === 0 ? [] : ['']), ...lines(one, here, io.columns)])
+      printLines(io, [...all, ...(part.leftOut.length > 0 ? ['', ...part.leftOut] : [])])
+    }
+    if (failed.length > 0) return 2
+    return options.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
+  },
+}
+
+/** Without the settings of namespaces that belong to other tenants. What concerns the whole cluster concerns every tenant. */
+function ofTenants(fleet: Fleet, tenants: ReadonlySet<string> | undefined, all: readonly ClusterAudit[]) {
+  if (!tenants) return all
+  const index = new FleetIndex(fleet)
+  return all.map(one => {
+    const ownerOf = ({ subject }: AuditItem) => index.ownerOf(one.cluster, subject.split('/', 1)[0] ?? '')
+    return { ...one, items: one.items.filter(item => tenants.has(ownerOf(item) ?? [...tenants][0]!)) }
+  })
+}
+
+const TITLES = ['STATE', 'CHECK', 'FOUND']
+
+function lines(found: ClusterAudit, here: string, width = 100): string[] {
+  const { cluster, path, items } = found
+  const rows = weakFirst(items).flatMap((item): TableRow[] => {
+    const place = placeOfItem(item, here)
+    const row = [item.state, item.check, item.message].map(cell => visible(cell, 300))
+    // on a line of its own: editors and terminals open a path only if it is whole
+    return place ? [row, visible(place, 300)] : [row]
+  })
+  const advice = items.filter(({ state }) => state !== 'ok')
+  const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
+  return [
+    visible(`${cluster} (${path}): ${counts}`),
+    '',
+    ...table(TITLES, rows, width),
+    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
+  ]
+}
+
+/** The advice for one item. */
+const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 1000)}`
+
+const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']
+const weakFirst = (items: readonly AuditItem[]) => STATES.flatMap(state => items.filter(item => item.state === state))
+const unique = (lines: readonly string[]) => [...new Set(lines)]
+const placeOfItem = ({ origin }: AuditItem, here: string) => (origin ? placeOf(origin, here) : '')
+const countOf = ({ items }: ClusterAudit, state: AuditState) => items.filter(item => item.state === state).length
+
+function json(found: readonly ClusterAudit[]): string {
+  const clusters = found.map(one => ({
+    ...one,
+    summary: { ok: countOf(one, 'ok'), weak: countOf(one, 'weak'), unknown: countOf(one, 'unknown') },
+  }))
+  return `${JSON.stringify({ clusters }, null, 2)}\n`
+}
+
+const usage = (message: string) => usageError(USAGE, message)

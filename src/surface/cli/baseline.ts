@@ -1,0 +1,75 @@
+import { BailiwickError } from '../../base/errors.ts'
+import { visible } from '../../base/visible.ts'
+import { revisionSetOf } from '../../fleet/model/input.ts'
+import { BASELINE_FILE, type Baseline, baselineOf, isAccepted } from '../../rules/model/baseline.ts'
+import type { Finding, Verdict } from '../../rules/model/finding.ts'
+import { baselineText, isAcceptable, legacyViolations } from '../../verdict/baseline.ts'
+import { isHeavier } from '../../verdict/findings.ts'
+import { type Command, today } from './command.ts'
+import { parseOptions, usageError } from './parse-options.ts'
+import { FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { errorLine, printLines } from './terminal.ts'
+import { writeInside } from './write-inside.ts'
+
+const USAGE =
+  'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--cluster-root NAME=PATH]...'
+
+/** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
+export const baseline: Command = {
+  name: 'baseline',
+  usage: `${USAGE}
+
+  DIR            a working copy of the fleet (default: .)
+  --check        write nothing; exit 1 if the file would grow
+  --url URL      address of DIR as Flux sources name it (default: remote origin)
+  --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
+  --repo URL[#REF]=DIR   folder with the content of another source
+  --repos-dir DIR   folder with clones of other sources, each identified by its remote
+  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)`,
+  async run(args, io) {
+    const options = parseOptions(args, FLEET_OPTIONS, USAGE, ['check'])
+    const [folder = '.', more] = options.positionals
+    if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra DIR`)
+    const { fleet, input, dir, tree, here } = await readFleet(options, folder, io.cwd)
+    const { verdict, violations } = legacyViolations(fleet, { combination: revisionSetOf(input), today: today() })
+    if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
+    const before = baselineOf(tree, here)
+    const change = changeOf(verdict, violations, before)
+    const undecided = verdict.errors.find(one => !isAccepted(before, one))
+    if (undecided) io.stderr(`${errorLine(undecided)}\n`)
+    printLines(io, change.lines)
+    if (options.has('check')) return change.grows ? 1 : undecided ? 2 : 0
+    const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
+    await writeInside(dir, BASELINE_FILE, text)
+    return 0
+  },
+}
+
+const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
+
+interface Change {
+  readonly grows: boolean
+  readonly lines: readonly string[]
+}
+
+function changeOf(verdict: Verdict, violations: readonly Finding[], before: Baseline): Change {
+  const now = new Map(violations.map(one => [one.fingerprint, one]))
+  const added = [...now.values()].filter(({ fingerprint, severity }) => {
+    const known = before.get(fingerprint)
+    const at = (of: typeof severity) => ({ level: 'violation' as const, severity: of })
+    return !known || (known.severity !== undefined && isHeavier(at(severity), at(known.severity)))
+  })
+  const gone = [...before.keys()].filter(fingerprint => !now.has(fingerprint)).length
+  const lines = [
+    ...added.map(({ rule, node, message }) => `+ ${rule} (${visible(node)}): ${visible(message, 300)}`),
+    `${BASELINE_FILE}: ${now.size} existing, ${added.length} more than before, ${gone} no longer needed`,
+  ]
+  if (verdict.errors.length > 0) {
+    const accepted = new Set(verdict.errors.filter(isAcceptable).map(one => one.fingerprint)).size
+    lines.push(
+      `${counted(accepted, 'evaluation error')} accepted with their current content: other content is an error again, and the worker applies nothing of their Kustomizations`,
+      'listed violations stay listed, because they may be in the part that was not evaluated',
+    )
+  }
+  return { grows: added.length > 0, lines }
+}

@@ -1,0 +1,95 @@
+import type { Command, ListedCommand } from './command.ts'
+
+/**
+ * Every command, in the order of the help, with what it does. Each is read when it is run: what the others need takes longer
+ * to read than most commands take to run.
+ */
+export const COMMANDS: readonly ListedCommand[] = [
+  ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
+  ['watch', 'Evaluate again whenever a file changes', async () => (await import('./watch.ts')).watch],
+  ['diff', 'Show how a change alters what the clusters get', async () => (await import('./check.ts')).diff],
+  ['fix', 'Show or write the edits that are certain to fix findings', async () => (await import('./fix.ts')).fix],
+  ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],
+  ['build', 'Render each Flux Kustomization of a cluster', async () => (await import('./build.ts')).build],
+  [
+    'baseline',
+    'List the existing violations of a fleet in a baseline file',
+    async () => (await import('./baseline.ts')).baseline,
+  ],
+  [
+    'can-i',
+    'Check whether an identity is allowed to do something on a cluster, and by which binding',
+    async () => (await import('./can-i.ts')).canI,
+  ],
+  [
+    'who-can',
+    'List who is allowed to do something in a namespace, and by which binding',
+    async () => (await import('./can-i.ts')).whoCanCommand,
+  ],
+  [
+    'access',
+    'List who can change a namespace: repository, Kustomization, account, role',
+    async () => (await import('./access.ts')).access,
+  ],
+  [
+    'audit',
+    'Show which settings isolate the tenants of a cluster, and which are missing',
+    async () => (await import('./audit.ts')).audit,
+  ],
+  [
+    'credentials',
+    'List the credentials of tenants: in clear, missing, sealed for others than .sops.yaml names',
+    async () => (await import('./credentials.ts')).credentials,
+  ],
+  [
+    'policy',
+    'Evaluate admission policies for the objects of a fleet, and run tests of policies',
+    async () => (await import('./policy.ts')).policy,
+  ],
+  ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
+  ['graph', 'Draw the graph of a fleet for Mermaid or Graphviz', async () => (await import('./graph.ts')).graph],
+  [
+    'worker-rbac',
+    'Print the least rights of a worker for a cluster',
+    async () => (await import('./access.ts')).workerRbacCommand,
+  ],
+  ['trail', 'Verify or list the recorded decisions of a fleet', async () => (await import('./trail.ts')).trail],
+  [
+    'onboard',
+    'Write the files of a new tenant into the working copy',
+    async () => (await import('./onboard.ts')).onboard,
+  ],
+  [
+    'sops',
+    'Make the decryption key of a cluster, or encrypt files for the recipients of .sops.yaml',
+    async () => (await import('./sops.ts')).sops,
+  ],
+  [
+    'offboard',
+    'Remove a tenant from the working copy, in two changes',
+    async () => (await import('./offboard.ts')).offboard,
+  ],
+  [
+    'adopt',
+    'Give Kustomizations that run as cluster-admin an account with the least rights, and prove it',
+    async () => (await import('./adopt.ts')).adopt,
+  ],
+  [
+    'lockdown',
+    "Set the next flag of Flux's multi-tenancy lockdown on a cluster, if nothing breaks",
+    async () => (await import('./adopt.ts')).lockdown,
+  ],
+  ['doctor', 'Check an installation of the App', async () => (await import('./doctor.ts')).doctor],
+  ['mcp', 'Serve editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
+  [
+    'completion',
+    'Print a script that completes commands and options in a shell',
+    async () => (await import('./completion.ts')).completion,
+  ],
+]
+
+/** The command that is called so, and what it does; undefined for none. */
+export async function commandNamed(name: string): Promise<{ command: Command; summary: string } | undefined> {
+  const found = COMMANDS.find(([known]) => known === name)
+  return found && { command: await found[2](), summary: found[1] }
+}

@@ -1,0 +1,112 @@
+import { BailiwickError } from '../../base/errors.ts'
+import { closest, probably } from '../../base/name-list.ts'
+import { visible } from '../../base/visible.ts'
+import { type ErrorEntry, errorGuide } from '../../report/error-guide.ts'
+import { exampleOf, type RuleExample } from '../../rules/catalogue.ts'
+import type { RuleText } from '../../rules/model/rule.ts'
+import { rules } from '../../rules/registry.ts'
+import type { Command } from './command.ts'
+import { parseOptions, usageError } from './parse-options.ts'
+import { table, wrap } from './terminal.ts'
+
+const USAGE = 'explain [RULE|CODE] [-o text|json]'
+const SIMILAR = 3
+const MOST_SIMILAR = 10
+/** A shorter text is in too many ids to mean one. */
+const SHORTEST = 3
+
+/** `bailiwick explain`: what a rule asks, why, and how to write it instead; what an error code means, and what to do. */
+export const explain: Command = {
+  name: 'explain',
+  usage: `${USAGE}
+
+  RULE           id of a rule, as findings name it (default: a list of all rules)
+  CODE           code of an error, as in error[CODE]
+  -o text|json   text for people`,
+  async run(args, io) {
+    const options = parseOptions(args, ['output'], USAGE)
+    const [id, more] = options.positionals
+    const output = options.format(['text', 'json'])
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
+    if (id === undefined) {
+      const rows = rules.map(rule => [rule.id, weightOf(rule), rule.title])
+      io.stdout(
+        output === 'json'
+          ? json(rules.map(plain))
+          : `${table(['RULE', 'SEVERITY', 'TITLE'], rows, io.columns).join('\n')}\n`,
+      )
+      return 0
+    }
+    const rule = rules.find(one => one.id === id)
+    const error = errorGuide.find(({ code }) => code === id)
+    if (rule) io.stdout(output === 'json' ? json(plain(rule)) : text(rule, io.columns))
+    else if (error) io.stdout(output === 'json' ? json(error) : errorText(error, io.columns))
+    else throw unknown(id)
+    return 0
+  },
+}
+
+function unknown(id: string): BailiwickError {
+  const ids = [...rules.map(rule => rule.id), ...errorGuide.map(({ code }) => code)]
+  const meant = probably(id, ids)
+  const fix =
+    meant === undefined
+      ? `Similar: ${similar(id, ids).join(', ')}. Run bailiwick explain for all rules.`
+      : `Did you mean ${meant}?`
+  return new BailiwickError('usage', `unknown rule or error code ${JSON.stringify(visible(id, 100))}`, { fix })
+}
+
+/** Ids that hold the word, such as every rule about `rbac`; without any, those that are spelled most alike. */
+function similar(id: string, ids: readonly string[]): readonly string[] {
+  const holding = id.length < SHORTEST ? [] : ids.filter(one => one.includes(id.toLowerCase()))
+  return holding.length > 0 ? holding.slice(0, MOST_SIMILAR) : closest(id, ids, SIMILAR)
+}
+
+const weightOf = ({ severity, level = 'violation' }: RuleText) =>
+  level === 'violation' ? severity : `${level}, ${severity}`
+
+function text(rule: RuleText, width?: number): string {
+  const { id, title, why, docs, source, profile } = rule
+  const parts = [
+    `${id}: ${title} (${weightOf(rule)})`,
+    why,
+    `What to do: ${docs}`,
+    ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
+    ...(source === undefined ? [] : [`Source: ${source}`]),
+  ]
+  const wrapped = (texts: readonly string[]) => texts.map(part => wrap(part, width).join('\n'))
+  return `${[...wrapped(parts), ...exampleLines(exampleOf(id), wrapped)].join('\n\n')}\n`
+}
+
+/** Lines of files and of the diff are never wrapped. */
+function exampleLines(
+  example: RuleExample | undefined,
+  wrapped: (texts: readonly string[]) => readonly string[],
+): readonly string[] {
+  if (!example) return []
+  const { files, line, message, fix, patch } = example
+  const indented = (lines: readonly string[]) => lines.map(one => `    ${one}`.trimEnd()).join('\n')
+  return [
+    ...files.flatMap(({ repository, path, text }, at) => [
+      `${at === 0 ? 'Example' : 'With'}, ${path} in ${repository === 'fleet' ? 'the fleet repository' : 'the repository of a tenant'}:`,
+      indented(text.replace(/\n$/, '').split('\n')),
+    ]),
+    ...wrapped([`${line === 0 ? 'Finding' : `At line ${line}`}: ${message}`, `Fix: ${fix}`]),
+    ...(patch ? [indented(patch)] : []),
+  ]
+}
+
+function errorText({ code, means, remedy }: ErrorEntry, width?: number): string {
+  const parts = [`${code}: error`, means, `What to do: ${remedy}`]
+  return `${parts.map(part => wrap(part, width).join('\n')).join('\n\n')}\n`
+}
+
+const plain = ({ id, severity, level = 'violation', profile = 'baseline', title, why, docs, source }: RuleText) => ({
+  ...{ id, severity, level, profile, title, why, docs },
+  ...(source === undefined ? {} : { source }),
+  ...(exampleOf(id) ? { example: exampleOf(id) } : {}),
+})
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+const usage = (message: string) => usageError(USAGE, message)

@@ -1,0 +1,59 @@
+import { type Fleet, type FleetNode, whyIncomplete } from '../../fleet/model/fleet.ts'
+import { type GraphFormat, graphText } from '../../report/formats/graph-text.ts'
+import type { Command } from './command.ts'
+import { parseOptions, usageError } from './parse-options.ts'
+import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { errorLine } from './terminal.ts'
+
+const USAGE =
+  'graph [FLEET] [--cluster NAME]... [--tenant NAME]... [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o mermaid|dot]'
+
+/** `bailiwick graph`: shows which repository each Kustomization of a fleet reads and which Kustomization applies it. */
+export const graph: Command = {
+  name: 'graph',
+  usage: `${USAGE}
+
+  --cluster NAME only this cluster (default: all; repeatable)
+  --tenant NAME  only this tenant and the Kustomizations that apply it (repeatable)
+${FLEET_HELP}
+  -o mermaid|dot mermaid for Markdown on GitHub (default), dot for Graphviz
+
+Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done; 2: a Kustomization could not be rendered.`,
+  async run(args, io) {
+    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
+    const [fleetDir = '.', more] = options.positionals
+    const output = options.format(['mermaid', 'dot'])
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
+    const { fleet } = await readFleet(options, fleetDir, io.cwd)
+    const part = fleetPart(fleet, options, USAGE)
+    const nodes = withParents(fleet, fleet.nodes.filter(part.has))
+    for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
+    const text = graphText(nodes, output satisfies GraphFormat)
+    io.stdout(text)
+    if (output === 'mermaid' && isTooLarge(text)) io.stderr(TOO_LARGE)
+    const failed = nodes.filter(node => whyIncomplete(node))
+    for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
+    return failed.length > 0 ? 2 : 0
+  },
+}
+
+/** `maxTextSize` and `maxEdges` of Mermaid, which GitHub keeps. */
+const MAX_TEXT = 50_000
+const MAX_EDGES = 500
+const TOO_LARGE =
+  'note: Mermaid draws no more than 50,000 characters and 500 edges, so GitHub does not show this drawing. Draw a part with --cluster or --tenant, or use -o dot.\n'
+
+const isTooLarge = (text: string) => text.length > MAX_TEXT || text.split(/ (?:-->|==>) /).length - 1 > MAX_EDGES
+
+/** These nodes and the nodes that apply them. */
+function withParents(fleet: Fleet, nodes: readonly FleetNode[]): readonly FleetNode[] {
+  const byKey = new Map(fleet.nodes.map(node => [node.key, node]))
+  const kept = new Set<string>()
+  for (const node of nodes) {
+    for (let here: FleetNode | undefined = node; here && !kept.has(here.key); here = byKey.get(here.parent ?? ''))
+      kept.add(here.key)
+  }
+  return fleet.nodes.filter(({ key }) => kept.has(key))
+}
+
+const usage = (message: string) => usageError(USAGE, message)

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path'
+import { BailiwickError } from '../../base/errors.ts'
+import { andMore, closest, probably } from '../../base/name-list.ts'
+import { visible } from '../../base/visible.ts'
+import type { Fleet } from '../../fleet/model/fleet.ts'
+import { openCommit } from '../../git/commits.ts'
+import type { Tree } from '../../git/tree.ts'
+import { openWorkingCopy } from '../../git/working-copy.ts'
+import { type OffboardPlan, planOffboarding } from '../../tenants/offboard/plan.ts'
+import {
+  type OffboardRequest,
+  type OffboardStage,
+  offboardInput,
+  parseOffboard,
+} from '../../tenants/offboard/request.ts'
+import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
+import type { Command } from './command.ts'
+import { notFollowed } from './followed-sources.ts'
+import { printLines } from './terminal.ts'
+import { repositoryAddress, rootFolder } from './working-copy.ts'
+import { writeAllInside } from './write-inside.ts'
+
+const USAGE = 'offboard TENANT [DIR] [--cluster C]'
+
+/** `bailiwick offboard`: makes the next of the two changes in the working copy that the offboarding pull requests would contain. */
+export const offboard: Command = {
+  name: 'offboard',
+  usage: `${USAGE}
+
+  TENANT            name of the tenant
+  DIR               working copy of the fleet (default: .)
+  --cluster C       only this cluster (repeatable; default: every cluster of the tenant)
+
+Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
+second change removes sources, accounts, roles, namespaces and credentials.`,
+  async run(args, io) {
+    return writeChange(parseOffboard(args, `bailiwick ${USAGE}`, 'directory'), io)
+  },
+}
+
+/** Writes the next change to the working copy and prints the next steps. */
+async function writeChange(
+  { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
+  io: Parameters<Command['run']>[1],
+): Promise<number> {
+  const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
+  const tree = await openWorkingCopy(dir)
+  const here = await repositoryAddress(dir, {})
+  const { url, usual = here.branch } = here
+  const fleet = fleetAt(tree, url, here.branch)
+  const branch = notFollowed([fleet], here) ? usual : here.branch
+  const plan = planOffboarding(request, tree, url, branch)
+  if (plan.stage === 'done') assertTenant(fleet, request)
+  if (plan.stage !== 'done') {
+    const merged = (ref: string) => mergedStage(dir, ref, commit => planOffboarding(request, commit, url, branch).stage)
+    const stages = [await merged(`refs/heads/${usual}`), await merged(`refs/remotes/origin/${usual}`)].flat()
+    if (stages.length > 0 && !stages.includes(plan.stage)) throw notMerged(stages[0]!, usual, request)
+  }
+  await writeAllInside(dir, plan.files)
+  printLines(io, linesOf(plan, request))
+  return 0
+}
+
+/** The change that comes next for what a ref has; empty where the repository has no such ref. */
+async function mergedStage(
+  dir: string,
+  ref: string,
+  stageOf: (tree: Tree) => OffboardStage,
+): Promise<readonly OffboardStage[]> {
+  try {
+    return [stageOf(await openCommit(dir, ref))]
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'git-missing') return []
+    throw error
+  }
+}
+
+/** Flux must be done with one change before the next one is merged. */
+function notMerged(stage: OffboardStage, branch: string, request: OffboardRequest): BailiwickError {
+  const next = NEXT[stage](request).replace('next: merge this', 'Merge it')
+  const message = `the change before this one is not on branch ${visible(branch, 100)}, so nothing was written`
+  return offboardInput(message, `${next}.`)
+}
+
+/** Throws where the fleet has no such tenant, with the one that was meant. */
+function assertTenant({ tenants }: Fleet, { tenant: name }: OffboardRequest): void {
+  if (tenants.some(tenant => tenant.name === name)) return
+  const names = tenants.map(tenant => tenant.name)
+  const meant = probably(name, names)
+  const known =
+    names.length === 0
+      ? 'The fleet has no tenant'
+      : `Tenants: ${closest(name, names, MAX_TENANTS).join(', ')}${andMore(names.length - MAX_TENANTS)}`
+  const gone =
+    names.length === 0
+      ? 'Run the command in a working copy of the fleet.'
+      : 'If it was offboarded, nothing is left to do.'
+  const fix = meant === undefined ? gone : `Did you mean ${meant}?`
+  throw offboardInput(`tenant ${JSON.stringify(visible(name, 100))} is not in the fleet. ${visible(known, 500)}`, fix)
+}
+
+/** So many tenants are named. */
+const MAX_TENANTS = 20
+
+function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
+  return [
+    ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
+    ...objects.flatMap(({ cluster, names }) => names.map(name => `removes on ${cluster}: ${visible(name)}`)),
+    ...nodes.map(({ key, prunes }) =>
+      visible(
+        prunes ? `${key} deletes what it applied` : `${key} leaves what it applied: it does not prune, or is suspended`,
+      ),
+    ),
+    ...notes.map(note => visible(note)),
+    ...(stage === 'done' ? [] : [AGREE]),
+    NEXT[stage](request),
+  ]
+}
+
+const AGREE =
+  'check blocks this change by mass-deletion: on its pull request, a fleet admin who is not its author agrees by `/bailiwick override REASON`'
+
+const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {
+  workloads: ({ tenant }) =>
+    `next: merge this, wait until the Kustomizations of ${tenant} are gone on every cluster, then run the command again`,
+  rest: ({ tenant }) => `next: merge this; the fleet then has nothing of ${tenant} there`,
+  done: ({ tenant }) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { BailiwickError } from '../../base/errors.ts'
+import { visible } from '../../base/visible.ts'
+import { creationRuleFor, publicKeysIn } from '../../flux/sops/creation-rule.ts'
+import { withTenantRule } from '../../flux/sops/edit-creation-rules.ts'
+import { keySecret, sealSecret } from '../../flux/sops/seal-document.ts'
+import type { Tree } from '../../git/tree.ts'
+import { openWorkingCopy } from '../../git/working-copy.ts'
+import { kubeConfigSteps } from '../../tenants/onboard/capsule.ts'
+import {
+  accessCommands,
+  type GivenCredential,
+  refuseOwnApp,
+  sourceSecret,
+  tenantSopsConfig,
+} from '../../tenants/onboard/credential.ts'
+import { ONBOARD_USAGE, parseOnboardArguments, removedOption } from '../../tenants/onboard/parse-command.ts'
+import { onboardingDirectories, planOnboarding } from '../../tenants/onboard/plan.ts'
+import { keySecretOf, type OnboardRequest, roleOf } from '../../tenants/onboard/request.ts'
+import { AUTH_FILE, KEY_FILE } from '../../tenants/onboard/tenant-files.ts'
+import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
+import type { Command, Io } from './command.ts'
+import { notFollowed } from './followed-sources.ts'
+import { repositoryAddress, rootFolder } from './working-copy.ts'
+import { writeAllInside } from './write-inside.ts'
+
+/** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
+export const onboard: Command = {
+  name: 'onboard',
+  usage: `${ONBOARD_USAGE}
+
+  TENANT            name of the tenant
+  --repo URL        https or ssh address of the tenant's repository
+  --namespace NS    namespace of the tenant (repeatable)
+  --cluster C       cluster of this fleet, by its name in the result of check (repeatable)
+  --branch NAME     branch that the fleet follows (default: main)
+  --path ./DIR      directory of the tenant's repository (default: its root)
+  --tag, --semver, --commit, --digest VALUE
+                    what to apply instead of a branch; an oci:// address needs one
+  --role ROLE       tenant (default), cluster-admin, admin or edit, inside the namespaces
+  --interval, --timeout DURATION, --prune, --wait BOOLEAN, --service-account NAME
+                    as in the commands of the flux CLI
+  --access HOW      credentials: none (default), deploy-key, token or github-app
+  --username NAME, --password-file FILE|-
+                    for token: encrypts it by .sops.yaml (default user: git)
+  --app-id N, --app-installation-id N, --app-private-key FILE|-
+                    for github-app: encrypts its key by .sops.yaml
+  --decryption sops a decryption key for this tenant alone, encrypted by .sops.yaml
+  --team ORG/TEAM   for CODEOWNERS in the template of the fleet
+
+Without a file for the credentials, and for deploy-key, the commands to run are printed.`,
+  async run(args, io) {
+    const { rest, options } = takeSecretOptions(args)
+    const asked = parseOnboardArguments(rest)
+    const warning = removedOption(rest.join(' '))
+    if (warning !== undefined) io.stderr(`warning: ${warning}\n`)
+    refuseOwnApp(asked, Number((io.env ?? process.env).APP_ID) || undefined)
+    const dir = await rootFolder(io.cwd)
+    const tree = await openWorkingCopy(dir)
+    const here = await repositoryAddress(dir, {})
+    const { url, usual = here.branch } = here
+    // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow
+    const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+    const directories = onboardingDirectories(asked, tree, url, branch)
+    const { request, notes } = await sealTenant(asked, tree, directories, options, io)
+    const plan = planOnboarding(request, tree, url, branch)
+    const { files, summary } = plan
+    await writeAllInside(dir, files)
+    const lines = [
+      ...files.map(file => `${file.change} ${visible(file.path)}`),
+      ...[
+        ...summary,
+        ...(files.length === 0
+          ? []
+          : [...notes, ...roleNotes(request), ...kubeConfigSteps(plan.request, plan.capsule)]),
+      ].map(note => visible(note)),
+      files.length === 0
+        ? `nothing to do: tenant ${request.tenant} is onboarded already`
+        : `onboarded ${request.tenant}`,
+    ]
+    io.stdout(`${lines.join('\n')}\n`)
+    return 0
+  },
+}
+
+/** Warns about the role that `flux create tenant` writes, which grants more than most tenants need. */
+function roleNotes(request: OnboardRequest): string[] {
+  if (roleOf(request) !== 'cluster-admin') return []
+  return [
+    "cluster-admin allows everything inside the namespaces: quotas and the status of Flux's objects too. Without --role, a tenant does not have them.",
+  ]
+}
+
+const SECRET_OPTIONS = ['--username', '--password-file', '--app-private-key'] as const
+
+/** The options that only the command line has. */
+function takeSecretOptions(args: readonly string[]): { rest: readonly string[]; options: SecretOptions } {
+  const rest: string[] = []
+  const found = new Map<string, string>()
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!
+    const name = SECRET_OPTIONS.find(option => arg === option || arg.startsWith(`${option}=`))
+    if (name === undefined) {
+      rest.push(arg)
+      continue
+    }
+    const value = arg === name ? args[++index] : arg.slice(name.length + 1)
+    if (value === undefined || value === '' || found.has(name)) {
+      const what = found.has(name) ? 'is given twice' : 'has no value'
+      throw new BailiwickError('usage', `${name} ${what}`, { fix: 'Run bailiwick help onboard for its options.' })
+    }
+    found.set(name, value)
+  }
+  const [username, passwordFile, privateKeyFile] = SECRET_OPTIONS.map(name => found.get(name))
+  return { rest, options: { username, passwordFile, privateKeyFile } }
+}
+
+/** What people give a tenant's source on the command line; a secret is in a file or on standard input, never an argument. */
+interface SecretOptions {
+  readonly username: string | undefined
+  readonly passwordFile: string | undefined
+  readonly privateKeyFile: string | undefined
+}
+
+interface SealedRequest {
+  readonly request: OnboardRequest
+  /** What is left to do. */
+  readonly notes: readonly string[]
+}
+
+const LONGEST = 64 * 1024
+
+/** Seals what a tenant needs by the creation rules of the working copy, as far as that is possible here. Throws `sops-config`. */
+async function sealTenant(
+  request: OnboardRequest,
+  tree: Tree,
+  directories: readonly string[],
+  options: SecretOptions,
+  io: Io,
+): Promise<SealedRequest> {
+  const notes: string[] = []
+  const sealed: { sealed?: string; sealedKey?: string; sopsConfig?: NonNullable<OnboardRequest['sopsConfig']> } = {}
+  const [directory = ''] = directories
+  const file = `${directory}/${AUTH_FILE}`
+  const credential = await givenCredential(request, options, io)
+  if (directories.length > 1 && (credential || request.decryption)) {
+    throw new BailiwickError(
+      'onboard-layout',
+      'clusters keep this tenant in several directories, and a Secret is for one',
+      {
+        fix: 'Onboard it on one cluster at a time.',
+      },
+    )
+  }
+  if (credential) sealed.sealed = await seal(tree, file, sourceSecret(request, credential))
+  else if (request.access)
+    notes.push(
+      `Credentials of the source are missing: ${file} is listed and must exist. Run:`,
+      ...accessCommands(request, file),
+    )
+  const name = keySecretOf(request)
+  if (name !== undefined && !tree.entry(`${directory}/${KEY_FILE}`)) {
+    const { secret, recipient } = await keySecret({ secret: name, namespace: request.namespaces[0]! })
+    sealed.sealedKey = await seal(tree, `${directory}/${KEY_FILE}`, secret)
+    notes.push(`.sops.yaml for ${request.url}:`, ...tenantSopsConfig(recipient).trimEnd().split('\n'))
+  } else if (name !== undefined) {
+    sealed.sealedKey = new TextDecoder().decode(tree.read(`${directory}/${KEY_FILE}`))
+  }
+  if (credential || (name !== undefined && !tree.entry(`${directory}/${KEY_FILE}`))) {
+    const { sopsConfig, note } = await withTenantRule(tree, { directory, file })
+    if (sopsConfig) sealed.sopsConfig = sopsConfig
+    if (note !== undefined) notes.push(note)
+  }
+  if (!credential && tree.entry(file)) sealed.sealed = new TextDecoder().decode(tree.read(file))
+  return { request: { ...request, ...sealed }, notes }
+}
+
+async function seal(tree: Tree, file: string, secret: Parameters<typeof sealSecret>[0]): Promise<string> {
+  const rule = await creationRuleFor(tree, file)
+  const publicKeys = rule.recipients.some(({ kind }) => kind === 'pgp') ? publicKeysIn(tree) : []
+  return sealSecret(secret, rule, { now: new Date(), random: randomBytes, publicKeys })
+}
+
+async function givenCredential(
+  { access, appId, installationId }: OnboardRequest,
+  { username, passwordFile, privateKeyFile }: SecretOptions,
+  io: Io,
+): Promise<GivenCredential | undefined> {
+  if ((passwordFile ?? username) !== undefined && access !== 'token') throw unfit('--password-file', 'token')
+  if (privateKeyFile !== undefined && access !== 'github-app') throw unfit('--app-private-key', 'github-app')
+  if (passwordFile !== undefined) {
+    const password = (await readSecret('--password-file', passwordFile, io)).replace(/\r?\n$/, '')
+    return { kind: 'token', username: username ?? 'git', password }
+  }
+  if (privateKeyFile === undefined) return undefined
+  if (appId === undefined || installationId === undefined) {
+    throw usage('--app-private-key needs --app-id and --app-installation-id')
+  }
+  const privateKey = await readSecret('--app-private-key', privateKeyFile, io)
+  if (!/^-----BEGIN (?:RSA )?PRIVATE KEY-----$/m.test(privateKey)) {
+    throw usage('--app-private-key is not the private key of a GitHub App (PEM)')
+  }
+  return { kind: 'app', appId, installationId, privateKey }
+}
+
+/** The content of a file, or of standard input for `-`. */
+async function readSecret(option: string, path: string, io: Io): Promise<string> {
+  const text = path === '-' ? await readInput(io) : await readFile(option, resolve(io.cwd, path))
+  if (text.trim() === '') throw usage(`${option} is empty`)
+  if (text.length > LONGEST) throw usage(`${option} is longer than ${LONGEST} characters`)
+  return text
+}
+
+async function readInput({ stdin }: Io): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of stdin) {
+    const bytes = Buffer.from(part)
+    size += bytes.length
+    parts.push(bytes)
+    if (size > LONGEST) break
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+async function readFile(option: string, path: string): Promise<string> {
+  const handle = await open(path).catch((cause: NodeJS.ErrnoException) => {
+    throw usage(`${option} ${JSON.stringify(path)}: ${cause.code ?? 'cannot be read'}`)
+  })
+  try {
+    const { bytesRead, buffer } = await handle.read({ buffer: Buffer.alloc(LONGEST + 1) })
+    return buffer.subarray(0, bytesRead).toString('utf8')
+  } finally {
+    await handle.close()
+  }
+}
+
+const unfit = (option: string, access: string) => usage(`${option} needs --access ${access}`)
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: 'Run bailiwick help onboard for its options.' })
+}

@@ -1,0 +1,148 @@
+import { resolve } from 'node:path'
+import { visible } from '../../base/visible.ts'
+import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import type { Tree } from '../../git/tree.ts'
+import { count } from '../../report/text/findings.ts'
+import { notFollowed, unusedRepositories } from './followed-sources.ts'
+import { assertKnown, type ParsedOptions, usageError } from './parse-options.ts'
+import {
+  CLUSTER_ROOT_HELP,
+  clusterRoot,
+  type GivenRepository,
+  givenRepository,
+  type RepositoryAddress,
+  repositoryAddress,
+  rootFolder,
+  withSyncedAddress,
+} from './working-copy.ts'
+import {
+  type BuiltFleet,
+  buildCompleteFleet,
+  cloneReader,
+  clonesIn,
+  directoryReader,
+  oneAfterTheOther,
+  ownReader,
+} from './working-sources.ts'
+
+/** The options by which a command says what its fleet is; `readFleet` reads them. */
+export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch', 'cluster-root'] as const
+
+/** How these options are explained. */
+export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
+  --repo URL[#REF]=DIR   folder with the content of another source
+  --repos-dir DIR   folder with clones of other sources, each identified by its remote
+${CLUSTER_ROOT_HELP}
+  --url URL      address of FLEET as Flux sources name it (default: remote origin)
+  --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
+
+/** A fleet, and its own repository's address ('' where that is not known): places in it are told without the address. */
+interface ReadFleet extends BuiltFleet {
+  /** The folder that it was read from: the root of its working copy. */
+  readonly dir: string
+  /** What the folder holds. */
+  readonly tree: Tree
+  readonly here: string
+}
+
+/** Builds the fleet in the folder `fleet` with the sources that `--repo` gives, or the cluster `only` of it. Throws BailiwickError. */
+export async function readFleet(
+  options: Pick<ParsedOptions, 'one' | 'all'>,
+  fleet: string,
+  cwd: string,
+  only?: string,
+): Promise<ReadFleet> {
+  const dir = await rootFolder(resolve(cwd, fleet))
+  const read = directoryReader()
+  const [url, branch] = [options.one('url'), options.one('branch')]
+  const stated = await repositoryAddress(dir, { url, branch })
+  const tree = await read(dir)
+  const address = url === undefined ? withSyncedAddress(stated, tree) : stated
+  const repositories = options.all('repo').map(text => givenRepository(text, cwd))
+  const clusters = options.all('cluster-root').map(clusterRoot)
+  const home = { url: address.url, branch: address.branch, commit: '', tree, clusters }
+  const reposDir = options.one('repos-dir')
+  const given = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read)]
+  const clones = oneAfterTheOther([...given, ownReader(dir, address.url, read)])
+  const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
+  const built = await build(only)
+  // what one cluster does not follow another may
+  const isAll = only === undefined || unusedRepositories([built.fleet], repositories).length === 0
+  assertFollowed(isAll ? built.fleet : (await build()).fleet, address, repositories)
+  return { ...built, dir, tree, here: address.url }
+}
+
+/** Throws where the folder is the source of nothing that was built, or a repository was given for nothing. */
+function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: readonly GivenRepository[]): void {
+  if (fleet.clusters.length === 0) return
+  const error = notFollowed([fleet], address) ?? unusedRepositories([fleet], repositories)[0]
+  if (error) throw error
+}
+
+const NO_CLUSTER = 'Name the folder of a fleet repository, or the folder of a cluster with --cluster-root NAME=PATH.'
+
+/** The clusters that `--cluster` means: that one, or all. Throws `usage` for one that there is not. */
+export function clustersOf(fleet: Fleet, name: string | undefined, usage: string): string[] {
+  const names = fleet.clusters.map(cluster => cluster.name)
+  if (names.length === 0) throw usageError(usage, 'no cluster was found in the fleet', NO_CLUSTER)
+  if (name === undefined) return names
+  assertKnown('cluster', [name], new Set(names))
+  return [name]
+}
+
+/** The options that name a part of a fleet; `fleetPart` reads them. */
+export const PART_OPTIONS = ['cluster', 'tenant'] as const
+
+/** How these options are explained. */
+export const PART_HELP = `  --cluster NAME only this cluster (default: all; repeatable)
+  --tenant NAME  only this tenant (default: all; repeatable)`
+
+/** What `--cluster` and `--tenant` select. */
+interface FleetPart {
+  /** The selected clusters; all where none is named. */
+  readonly clusters: readonly string[]
+  /** The selected tenants; undefined where none is named: all of them, and the platform. */
+  readonly tenants?: ReadonlySet<string>
+  has(node: Pick<FleetNode, 'cluster' | 'tenant'>): boolean
+  /** The last line of a text: what is listed, and how much is not. Empty where nothing is left out. */
+  readonly leftOut: readonly string[]
+}
+
+/** Reads `--cluster` and `--tenant`. Throws `usage` for a name that the fleet does not have, and for a tenant that is on none of the clusters. */
+export function fleetPart(fleet: Fleet, { all }: Pick<ParsedOptions, 'all'>, usage: string): FleetPart {
+  const names = clustersOf(fleet, undefined, usage)
+  const [asked, of] = [all('cluster'), all('tenant')]
+  assertKnown('cluster', asked, new Set(names))
+  assertKnown('tenant', of, new Set(fleet.tenants.map(({ name }) => name)))
+  const on = asked.length === 0 ? names : names.filter(name => asked.includes(name))
+  for (const name of of) {
+    const there = fleet.tenants.find(one => one.name === name)?.clusters ?? []
+    if (there.length > 0 && !there.some(cluster => on.includes(cluster))) {
+      const fix = `Name one of its clusters with --cluster: ${there.join(', ')}.`
+      throw usageError(usage, `tenant ${visible(name)} is not on ${on.join(', ')}`, fix)
+    }
+  }
+  const tenants = of.length === 0 ? undefined : new Set(of)
+  return {
+    clusters: on,
+    ...(tenants ? { tenants } : {}),
+    has: ({ cluster, tenant = '' }) => on.includes(cluster) && (!tenants || tenants.has(tenant)),
+    leftOut: leftOutLine(fleet, on, tenants),
+  }
+}
+
+function leftOutLine(fleet: Fleet, on: readonly string[], tenants: ReadonlySet<string> | undefined): string[] {
+  const clusters = fleet.clusters.length - on.length
+  const others = tenants ? fleet.tenants.filter(({ name }) => !tenants.has(name)).length : 0
+  const left = [
+    ...(clusters > 0 ? [count(clusters, 'other cluster')] : []),
+    ...(others > 0 ? [count(others, 'other tenant')] : []),
+    ...(tenants ? ['the platform'] : []),
+  ]
+  if (left.length === 0) return []
+  const only = [
+    ...(clusters > 0 ? [`${on.length === 1 ? 'cluster' : 'clusters'} ${on.join(', ')}`] : []),
+    ...(tenants ? [`${tenants.size === 1 ? 'tenant' : 'tenants'} ${[...tenants].join(', ')}`] : []),
+  ]
+  return [visible(`only ${only.join(' and ')}; not listed: ${left.join(', ')}`, 500)]
+}

@@ -1,0 +1,274 @@
+import { type Document, isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
+import { BailiwickError } from '../../base/errors.ts'
+import { code } from '../../base/markup.ts'
+import { readFleetText } from '../../fleet/config/fleet-file.ts'
+import { type Enforcement, FLEET_FILE, type FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { refKey } from '../../fleet/model/source-ref.ts'
+import { normaliseUrl } from '../../kube/source-address.ts'
+import type { SourceUse } from '../../rules/model/finding.ts'
+import { commandError } from './command-line.ts'
+import { subjectKey, type WaiverEntry } from './waiver.ts'
+
+/**
+ * Appends an item to a list of the fleet's file; all other text stays, comments included. `lines`: the item as YAML in block
+ * style. Throws `command-input` for an unusual layout.
+ */
+function withItem(text: string, key: string, lines: readonly string[]): string {
+  const list = listOf(text, key)
+  const end = eol(text)
+  if (list === undefined) return `${withNewline(text)}${key}:${end}${block(lines, '  ', end)}`
+  if (list.items.length === 0) return withFirst(text, key, list, lines)
+  if (list.flow) throw unfit(`has \`${key}\` between brackets`)
+  const [start] = rangeOf(list.items[0])
+  const dash = /^([ ]*)- *$/.exec(text.slice(text.lastIndexOf('\n', start - 1) + 1, start))
+  if (!dash) throw unfit(`has \`${key}\` in an unusual layout`)
+  const last = endOfLine(text, rangeOf(list.items.at(-1))[1] - 1)
+  const before = last >= text.length ? withNewline(text) : text.slice(0, last + 1)
+  return `${before}${block(lines, dash[1] ?? '', end)}${text.slice(last + 1)}`
+}
+
+/** The value of a key; undefined where there is no such key, an empty list where it has no value. */
+function listOf(text: string, key: string): YAMLSeq | undefined {
+  const { map } = open(text)
+  const pair = map?.items.find(one => isScalar(one.key) && one.key.value === key)
+  if (!pair) return undefined
+  if (isSeq(pair.value)) return pair.value
+  throw unfit(`has \`${key}\` without a list`)
+}
+
+/** `key: []` becomes a list with one item. */
+function withFirst(text: string, key: string, list: YAMLSeq, lines: readonly string[]): string {
+  const [start, end] = rangeOf(list)
+  if (text.slice(start, end).replace(/\s/g, '') !== '[]') throw unfit(`has an empty \`${key}\` with a comment in it`)
+  const line = endOfLine(text, end)
+  const head = text.slice(0, start).replace(/[ \t]+$/, '')
+  return `${head}${text.slice(end, line)}${eol(text)}${block(lines, '  ', eol(text))}${text.slice(line + 1)}`
+}
+
+const block = (lines: readonly string[], indent: string, end: string): string =>
+  lines.map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}${end}`).join('')
+
+/** Text that every reader of YAML takes for the same text: plain only where nothing else can be meant. */
+function scalar(value: string): string {
+  const plain = /^[A-Za-z][A-Za-z0-9./-]*$/.test(value) && !/^(?:y|n|yes|no|on|off|true|false|null|none)$/i.test(value)
+  return plain ? value : JSON.stringify(value)
+}
+
+function open(text: string): { document: Document; map: YAMLMap | undefined } {
+  const document = parseDocument(text)
+  if (document.errors.length > 0) throw unfit('is no YAML')
+  if (document.contents === null) return { document, map: undefined }
+  if (!isMap(document.contents) || document.contents.flow) throw unfit('is not one map in block style')
+  return { document, map: document.contents }
+}
+
+/** The file cannot be edited by a command. */
+function unfit(what: string): BailiwickError {
+  return new BailiwickError('command-input', `${FLEET_FILE} ${what}`, {
+    fix: 'Write the entry by hand in a pull request; docs/fleet-file.md shows how.',
+  })
+}
+
+/** Where a node of the document begins and ends. */
+function rangeOf(node: unknown): readonly [number, number] {
+  const range = (node as { range?: readonly [number, number, number] } | null | undefined)?.range
+  if (!range) throw unfit('is written in an unusual layout')
+  return [range[0], range[1]]
+}
+
+/** The line break of a text. */
+const eol = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
+
+/** With one at its end. */
+const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}${eol(text)}`)
+
+/** Where the line break of a line is, or the end of the text. */
+function endOfLine(text: string, from: number): number {
+  const at = text.indexOf('\n', Math.max(0, from))
+  return at < 0 ? text.length : at
+}
+
+/**
+ * Adds waivers to the fleet's file: an entry for the same subject is updated in place, others are appended to the list.
+ * All other text stays, comments included. `text` is undefined if there is no file. Throws `command-input` if the file
+ * cannot be read or has an unusual layout.
+ */
+export function withWaivers(text: string | undefined, entries: readonly WaiverEntry[]): string {
+  const before = text ?? ''
+  const known = readFleetText(before)
+  if (known.error) throw unfit(`cannot be read: ${known.error.message}`)
+  let edited = before
+  for (const entry of entries) edited = withWaiver(edited, entry)
+  verify(edited, known.waivers.map(subjectKey), entries)
+  return edited
+}
+
+function withWaiver(text: string, entry: WaiverEntry): string {
+  const index = readFleetText(text).waivers.findIndex(one => subjectKey(one) === subjectKey(entry))
+  return isMap(listOf(text, 'waivers')?.items[index])
+    ? withTerms(text, index, entry)
+    : withItem(text, 'waivers', waiversBlock(entry))
+}
+
+/** The fields of an entry that is there, one by one: comments between them stay. */
+function withTerms(text: string, index: number, entry: WaiverEntry): string {
+  let edited = text
+  const terms = (['reason', 'requester', 'approver', 'expires'] as const).map(
+    key => [key, entry[key] === undefined ? undefined : scalar(entry[key])] as const,
+  )
+  for (const [key, value] of [['violations', flow(entry)] as const, ...terms]) {
+    const item = listOf(edited, 'waivers')?.items[index]
+    if (!isMap(item) || item.flow) throw unfit('has a waiver between braces')
+    edited = withField(edited, item, key, value)
+  }
+  return edited
+}
+
+/** `value`: as YAML, on one line. */
+function withField(text: string, item: YAMLMap, key: string, value: string | undefined): string {
+  const pair = item.items.find(one => isScalar(one.key) && one.key.value === key)
+  if (!pair && value === undefined) return text
+  if (!pair) {
+    const last = item.items.at(-1)
+    const end = endOfLine(text, pairEnd(last) - 1)
+    const before = end >= text.length ? withNewline(text) : text.slice(0, end + 1)
+    const indent = ' '.repeat(column(text, rangeOf(last?.key)[0]))
+    return `${before}${indent}${key}: ${value ?? ''}${eol(text)}${text.slice(end + 1)}`
+  }
+  if (isSeq(pair.value) && !pair.value.flow) throw unfit(`has ${key} of a waiver as lines of their own`)
+  const [start, end] = rangeOf(pair.value)
+  if (value !== undefined) return `${text.slice(0, start)}${value}${text.slice(end)}`
+  const line = text.lastIndexOf('\n', rangeOf(pair.key)[0] - 1) + 1
+  if (text.slice(line, rangeOf(pair.key)[0]).trim() !== '') throw unfit(`has a waiver that begins with ${key}`)
+  return text.slice(0, line) + text.slice(endOfLine(text, end - 1) + 1)
+}
+
+/** An entry as lines. */
+function waiversBlock(entry: WaiverEntry): string[] {
+  const { rule, cluster, kind, namespace, name, reason, requester, approver, expires } = entry
+  const object = [`kind: ${scalar(kind)}`, ...(namespace === '' ? [] : [`namespace: ${scalar(namespace)}`])]
+  return [
+    `rule: ${scalar(rule)}`,
+    'object:',
+    ...[...object, `name: ${scalar(name)}`].map(line => `  ${line}`),
+    `cluster: ${scalar(cluster)}`,
+    `violations: ${flow(entry)}`,
+    `reason: ${scalar(reason)}`,
+    `requester: ${scalar(requester)}`,
+    ...(approver === undefined ? [] : [`approver: ${scalar(approver)}`]),
+    `expires: ${scalar(expires)}`,
+  ]
+}
+
+/** What an entry accepts, on one line. */
+function flow({ violations }: WaiverEntry): string {
+  const items = violations.map(({ fingerprint, severity, field }) => {
+    const more = [
+      ...(severity === undefined ? [] : [`severity: ${severity}`]),
+      ...(field === undefined ? [] : [`field: ${JSON.stringify(field)}`]),
+    ]
+    return `{${[`fingerprint: "${fingerprint}"`, ...more].join(', ')}}`
+  })
+  return `[${items.join(', ')}]`
+}
+
+/** What was written is read by the reader that counts: every waiver that was there, and those that were asked for. */
+function verify(text: string, before: readonly string[], entries: readonly WaiverEntry[]): void {
+  const { error, waivers } = readFleetText(text)
+  if (error) throw unfit(`would not be readable: ${error.message}`)
+  const wanted = new Set([...before, ...entries.map(subjectKey)])
+  const fits = entries.every(entry => {
+    const written = waivers.find(one => subjectKey(one) === subjectKey(entry))
+    const isSame = (['reason', 'requester', 'approver', 'expires'] as const).every(key => written?.[key] === entry[key])
+    return isSame && JSON.stringify(written?.violations) === JSON.stringify(entry.violations)
+  })
+  if (fits && waivers.length === wanted.size && waivers.every(one => wanted.has(subjectKey(one)))) return
+  throw unfit('cannot take this entry')
+}
+
+const pairEnd = (pair: Pair | undefined) => rangeOf(pair?.value)[1]
+const column = (text: string, at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
+
+/**
+ * Adds sources of tenants to `approvedSources` in the fleet's file; all other text stays. `text` is undefined if there is no
+ * file. Throws `command-input` if the file cannot be read or has an unusual layout.
+ */
+export function withApprovedSources(text: string | undefined, uses: readonly SourceUse[]): string {
+  const before = readFleetText(text ?? '')
+  if (before.error) throw unfit(`cannot be read: ${before.error.message}`)
+  const listed = new Set(before.approvedSources.map(keyOf))
+  const added = uses.filter(use => !listed.has(keyOf(use)))
+  const edited = added.reduce((done, use) => withItem(done, 'approvedSources', linesOf(use)), text ?? '')
+  const { error, approvedSources } = readFleetText(edited)
+  const written = approvedSources.map(keyOf)
+  const wanted = [...listed, ...added.map(keyOf)]
+  if (error || JSON.stringify(written) !== JSON.stringify(wanted)) throw unfit('cannot take this entry')
+  return edited
+}
+
+const keyOf = ({ tenant, url, ref, account }: SourceUse) =>
+  JSON.stringify([tenant, normaliseUrl(url), refKey(ref), account])
+
+function linesOf({ tenant, url, ref, account }: SourceUse): string[] {
+  const fields = Object.entries(ref).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+  return [
+    `tenant: ${scalar(tenant)}`,
+    `url: ${JSON.stringify(url)}`,
+    `ref: {${fields.join(', ')}}`,
+    `account: ${JSON.stringify(account)}`,
+  ]
+}
+
+/** The key at the edge of the file: nothing that belongs to another value can stand there. */
+const KEY = /^(["']?)enforcement\1[ \t]*:.*$/m
+const LINE = /^((["']?)enforcement\2[ \t]*:[ \t]*)(["']?)(?:report|block)\3((?:[ \t]+#.*|[ \t]*)\r?)$/m
+
+/**
+ * Sets the enforcement in the fleet's file; all other text stays, comments included. `text` is undefined if there is no
+ * file. Throws `command-input` if the value is already set, or if the file cannot be read or edited line by line.
+ */
+export function withEnforcement(text: string | undefined, wanted: Enforcement): string {
+  const before = text ?? ''
+  const known = readFleetText(before)
+  if (known.error) throw unfitForEnforcement(`cannot be read: ${known.error.message}`)
+  if (known.enforcement === wanted)
+    throw commandError(`the fleet already has \`enforcement: ${wanted}\``, 'No change is needed.')
+  const edited = KEY.test(before) ? before.replace(LINE, `$1${wanted}$4`) : `${ended(before)}enforcement: ${wanted}\n`
+  const after = readFleetText(edited)
+  if (after.error || after.enforcement !== wanted || rest(after) !== rest(known)) {
+    throw unfitForEnforcement('is written in a way that cannot be changed line by line')
+  }
+  return edited
+}
+
+const ended = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+
+/** All that the file says besides. */
+function rest(config: FleetConfig): string {
+  const fields = Object.entries({ ...config, enforcement: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify(fields, (_, value: unknown) => (value instanceof Map ? [...value] : value))
+}
+
+function unfitForEnforcement(why: string): BailiwickError {
+  return commandError(
+    `${FLEET_FILE} ${why}`,
+    `Write \`enforcement: report\` or \`enforcement: block\` into it yourself.`,
+  )
+}
+
+const BODIES: Readonly<Record<Enforcement, readonly string[]>> = {
+  report: [
+    'Once this is merged, violations of the whole fleet are reported as warnings without blocking: for the first weeks, while people learn the rules. Evaluation errors still block.',
+    'The comment `/bailiwick enforcement block` reverts it. For a single tenant, use `tenants[].enforcement` in the same file.',
+  ],
+  block: [
+    'Once this is merged, new violations block again. Existing violations do not: pull requests are compared with their base, branches with the baseline.',
+    'The comment `/bailiwick enforcement report` reverts it.',
+  ],
+}
+
+/** Title and body of the pull request that switches between reporting and blocking violations. */
+export function enforcementText(wanted: Enforcement, by: string, issue: number): { title: string; body: string } {
+  const title = wanted === 'report' ? 'Report violations without blocking' : 'Block new violations'
+  return { title, body: [...BODIES[wanted], `Requested by ${code(by, 60)} in #${issue}.`].join('\n\n') }
+}

@@ -1,0 +1,201 @@
+import { code, prose } from '../../base/markup.ts'
+import { visible } from '../../base/visible.ts'
+import { PRINT } from '../../verdict/mass-prune.ts'
+import { commandError, parseReason } from './command-line.ts'
+
+/** Names of the check runs that record decisions of people. Only our App can write its own check runs. */
+export const OVERRIDE_RUN = 'bailiwick / override'
+export const WAIVER_RUN = 'bailiwick / waiver'
+
+/** Who overrode the check of a head, and why. */
+export interface OverrideRecord {
+  readonly by: string
+  readonly reason: string
+  /** ISO time of the comment. */
+  readonly at: string
+  /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
+  readonly pull: number
+  readonly base: string
+  /** The second admin, where GitHub does not say who pushed. */
+  readonly confirmedBy?: string
+}
+
+/** The output of a check run that records a decision: a summary for people, and the record as text. */
+export interface RecordText {
+  readonly title: string
+  readonly summary: string
+  readonly text: string
+}
+
+const FENCE = '```'
+
+/** Formats an override as the output of a check run. */
+export function overrideRecord(record: OverrideRecord, sha: string): RecordText {
+  const { by, reason, at, pull, base, confirmedBy } = record
+  const second = confirmedBy === undefined ? '' : `, confirmed by ${code(confirmedBy)}`
+  return {
+    title: visible(`Overridden by ${by}: ${reason}`, 220),
+    summary: [
+      `${code(by)} overrides the verdict of ${code(sha.slice(0, 7))} of #${pull} for the merge into ${code(base)} (${code(at)})${second}.`,
+      `- Why: ${prose(reason)}`,
+      '- It holds for this commit only. The next push is evaluated again.',
+    ].join('\n'),
+    text: recordText({ by, reason, at, pull, base, ...(confirmedBy === undefined ? {} : { confirmedBy }) }),
+  }
+}
+
+/** Formats an override that a second fleet admin must confirm, as the output of a check run that does not pass. */
+export function pendingOverride(record: OverrideRecord, sha: string): RecordText {
+  const { by, reason } = record
+  const { text } = overrideRecord(record, sha)
+  return {
+    title: visible(`Override by ${by} waits for a second fleet admin: ${reason}`, 220),
+    summary: `GitHub does not show who pushed to this branch, so a second fleet admin must confirm the override that ${code(by)} asks for: ${code(`/bailiwick override ${sha.slice(0, 12)} REASON`)}.`,
+    text,
+  }
+}
+
+/** Reads an override from the text of its check run; undefined if we did not write it. */
+export function readOverrideRecord(text: string): OverrideRecord | undefined {
+  const { by, reason, at, pull, base, confirmedBy } = readRecord(text) ?? {}
+  if (typeof by !== 'string' || typeof reason !== 'string' || typeof at !== 'string') return undefined
+  if (typeof pull !== 'number' || typeof base !== 'string') return undefined
+  return { by, reason, at, pull, base, ...(typeof confirmedBy === 'string' ? { confirmedBy } : {}) }
+}
+
+/** Serializes plain data as the text of a check run. */
+export function recordText(data: object): string {
+  // no character of it can end the block
+  return `${FENCE}json\n${JSON.stringify(data).replaceAll('`', '\\u0060')}\n${FENCE}`
+}
+
+/** Reads the data that recordText wrote; undefined for any other text. */
+export function readRecord(text: string): Readonly<Record<string, unknown>> | undefined {
+  const json = /^```json\n(.*)\n```\s*$/.exec(text)?.[1]
+  if (json === undefined) return undefined
+  try {
+    const data: unknown = JSON.parse(json)
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const APPROVE_USAGE = 'approve [SHA]'
+/** Name of the check run in which our App records it, on the head that was approved. */
+export const APPROVAL_RUN = 'bailiwick / approve'
+
+/** A fleet admin gave the required approvals of a head by a command. */
+interface ApprovalRecord {
+  readonly by: string
+  /** ISO time of the comment. */
+  readonly at: string
+  /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
+  readonly pull: number
+  readonly base: string
+}
+
+const SHA = /^[0-9a-f]{7,40}$/i
+
+/** The first digits of a commit behind `approve`, in lower case. Throws `command-input` for anything else. */
+export function parseApprove(words: readonly string[]): string | undefined {
+  const [first, ...more] = words
+  if (more.length === 0 && (first === undefined || SHA.test(first))) return first?.toLowerCase()
+  throw commandError('only a commit may follow', `Write \`/bailiwick ${APPROVE_USAGE}\`.`)
+}
+
+/** Formats an approval as the output of a check run. */
+export function approvalRecord({ by, at, pull, base }: ApprovalRecord, sha: string): RecordText {
+  return {
+    title: visible(`${by} approves this commit`, 220),
+    summary: `${code(by)} gives the required approvals of ${code(sha.slice(0, 7))} of #${pull} for the merge into ${code(base)} (${code(at)}). It counts for this commit only.`,
+    text: recordText({ by, at, pull, base }),
+  }
+}
+
+/** Reads an approval from the text of its check run; undefined if we did not write it. */
+export function readApprovalRecord(text: string): ApprovalRecord | undefined {
+  const { by, at, pull, base } = readRecord(text) ?? {}
+  if (typeof by !== 'string' || typeof at !== 'string' || typeof pull !== 'number' || typeof base !== 'string')
+    return undefined
+  return { by, at, pull, base }
+}
+
+export const APPROVE_PRUNE_USAGE = 'approve-prune DIGEST...'
+/** Name of the check run in which our App records it, on the commit of the fleet that is applied. */
+export const PRUNE_RUN = 'bailiwick / approve-prune'
+
+const DIGEST = /^[0-9a-f]{32}$/
+const MOST = 200
+const PRINTS = new RegExp(`^(?:[0-9a-f]{${PRINT}})*$`)
+const PRINT_OF = new RegExp(`[0-9a-f]{${PRINT}}`, 'g')
+
+/** Sets of objects that fleet admins allow to be deleted. */
+interface PruneRecord {
+  /** The last who approved. */
+  readonly by: string
+  /** ISO time of the comment. */
+  readonly at: string
+  readonly digests: readonly string[]
+  /** Of an approval before a merge: the pull request, and what is approved, see prunePrints. */
+  readonly pull?: number
+  readonly prints?: readonly string[]
+}
+
+/** Reads what stands behind `approve-prune`. Throws `command-input` for anything but digests. */
+export function parseApprovePrune(words: readonly string[]): readonly string[] {
+  if (words.length > 0 && words.length <= MOST && words.every(word => DIGEST.test(word))) return words
+  throw commandError(
+    `a digest of 32 hexadecimal digits is needed, at most ${MOST} of them`,
+    `Copy the line from the apply check of the commit: \`/bailiwick ${APPROVE_PRUNE_USAGE}\``,
+  )
+}
+
+/** The record with more digests, the newest of them kept. */
+export function withDigests(before: PruneRecord | undefined, approved: PruneRecord): PruneRecord {
+  const digests = [...new Set([...approved.digests, ...(before?.digests ?? [])])]
+  return { ...approved, digests: digests.slice(0, MOST) }
+}
+
+/** The record as the output of a check run. */
+export function pruneRecord({ by, at, digests, pull, prints }: PruneRecord): RecordText {
+  const before = pull === undefined || prints === undefined ? {} : { pull, prints: prints.join('') }
+  return {
+    title: visible(`${by} approves what is deleted`, 220),
+    summary: [
+      `${code(by)} approves that exactly these sets of objects are deleted (${code(at)}):`,
+      ...digests.map(digest => `- ${code(digest)}`),
+    ].join('\n'),
+    text: recordText({ by, at, digests, ...before }),
+  }
+}
+
+/** What the check run holds; undefined for a text that is not one of ours. */
+export function readPruneRecord(text: string): PruneRecord | undefined {
+  const { by, at, digests, pull, prints } = readRecord(text) ?? {}
+  if (typeof by !== 'string' || typeof at !== 'string' || !Array.isArray(digests)) return undefined
+  const known = digests.filter(one => typeof one === 'string' && DIGEST.test(one))
+  const isBefore = typeof pull === 'number' && typeof prints === 'string' && PRINTS.test(prints)
+  return { by, at, digests: known, ...(isBefore ? { pull, prints: prints.match(PRINT_OF) ?? [] } : {}) }
+}
+
+/** How to write it. */
+export const OVERRIDE_USAGE = 'override [SHA] REASON'
+
+/** A parsed override command. */
+interface OverrideRequest {
+  /** First digits of the commit that was looked at, in lower case. */
+  readonly sha?: string
+  readonly reason: string
+}
+
+/**
+ * Parses the arguments of `override`. A first word of 7 to 40 hexadecimal digits that contains a number is a commit, so
+ * that a reason may begin with "defaced". Throws `command-input` without a reason.
+ */
+export function parseOverride(words: readonly string[]): OverrideRequest {
+  const [first = '', ...more] = words
+  const isSha = SHA.test(first) && /\d/.test(first)
+  const reason = parseReason(isSha ? more : words, `/bailiwick ${OVERRIDE_USAGE}`)
+  return isSha ? { sha: first.toLowerCase(), reason } : { reason }
+}

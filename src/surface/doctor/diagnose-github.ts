@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
+import { BailiwickError } from '../../base/errors.ts'
+import { message } from '../../base/message.ts'
+import type { Config } from '../../config.ts'
+import { openApp } from '../../github/client/app.ts'
+import { github } from '../../github/client/github-error.ts'
+import { isAllowedAccount } from '../../process/environment.ts'
+
+/** The result of one check of an installation. */
+export interface Diagnosis {
+  /** `wrong`: it does not work; `weak`: it works in part; `unknown`: the check could not be made. */
+  readonly state: 'ok' | 'weak' | 'wrong' | 'unknown'
+  readonly check: 'settings' | 'app' | 'installation' | 'redis' | 'clusters'
+  readonly message: string
+  /** '' if there is nothing to do. */
+  readonly fix: string
+}
+
+/** Creates the results of one check. */
+export const entriesOf = (check: Diagnosis['check']) => ({
+  ok: (message: string): Diagnosis => ({ state: 'ok', check, message, fix: '' }),
+  bad: (state: 'weak' | 'wrong' | 'unknown', message: string, fix: string): Diagnosis => ({
+    state,
+    check,
+    message,
+    fix,
+  }),
+})
+
+type Permissions = Readonly<Record<string, string | undefined>>
+
+/** Time limit for a response from GitHub. */
+const ANSWER_WITHIN_MS = 5_000
+const LEVELS = ['read', 'write', 'admin']
+
+/** Checks whether GitHub accepts the private key, and which permissions and events of app.yml the App and each installation lack. */
+export async function diagnoseGithub(
+  config: Pick<Config, 'appId' | 'privateKey' | 'githubApiUrl' | 'allowedAccounts'>,
+) {
+  const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
+  const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS }).own()
+  const { ok, bad } = entriesOf('app')
+  try {
+    const { data } = await github(message`read the App's identity`, () => app.rest.apps.getAuthenticated())
+    const installations = await github(message`list the installations of the App`, () =>
+      app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
+    )
+    const needed = neededPermissions()
+    const slug = data?.slug ?? String(appId)
+    const lacking = lackingOf(needed.permissions, (data?.permissions ?? {}) as Permissions)
+    const events = needed.events.filter(event => !(data?.events ?? []).includes(event))
+    const settings = `the settings page of the App ${slug} (Permissions & events)`
+    return [
+      ok(`GitHub accepts the key of the App ${slug}`),
+      ...(lacking.length > 0 ? [bad('weak', `the App lacks ${lacking.join(', ')}`, `Grant it on ${settings}.`)] : []),
+      ...(events.length > 0
+        ? [bad('weak', `the App is not subscribed to ${events.join(', ')}`, `Subscribe it on ${settings}.`)]
+        : []),
+      ...installationsOf(installations as readonly Installation[], needed.permissions, allowedAccounts),
+    ]
+  } catch (error) {
+    return [failed(error, appId)]
+  }
+}
+
+interface Installation {
+  readonly account: { readonly login?: string; readonly slug?: string } | null
+  readonly html_url: string
+  readonly suspended_at: string | null
+  readonly permissions: Permissions
+}
+
+function installationsOf(
+  all: readonly Installation[],
+  needed: Permissions,
+  allowed: readonly string[] | undefined,
+): Diagnosis[] {
+  const { ok, bad } = entriesOf('installation')
+  if (all.length === 0) return [bad('weak', 'the App is not installed', 'Install it on the account of the fleet.')]
+  return all.map(({ account, html_url: url, suspended_at: suspended, permissions }) => {
+    const name = account?.login ?? account?.slug ?? 'an account'
+    const lacking = lackingOf(needed, permissions)
+    if (suspended !== null) return bad('weak', `the installation of ${name} is suspended`, `Unsuspend it: ${url}`)
+    if (allowed && !isAllowedAccount(allowed, name))
+      return bad('weak', `${name} is not in ALLOWED_ACCOUNTS`, `Add it, or uninstall the App there: ${url}`)
+    if (lacking.length === 0) return ok(`the installation of ${name} has every permission`)
+    return bad('weak', `the installation of ${name} lacks ${lacking.join(', ')}`, `Accept the new permissions: ${url}`)
+  })
+}
+
+function lackingOf(needed: Permissions, granted: Permissions): string[] {
+  const level = (name: string | undefined) => LEVELS.indexOf(name ?? '')
+  return Object.entries(needed)
+    .filter(([name, wanted]) => level(granted[name]) < level(wanted))
+    .map(([name, wanted]) => `${name}: ${wanted}`)
+}
+
+function failed(error: unknown, appId: number): Diagnosis {
+  const { bad } = entriesOf('app')
+  if (!(error instanceof BailiwickError)) throw error
+  if (error.code === 'not-permitted' || error.code === 'git-missing') {
+    const fix =
+      'Copy the App ID of its settings page into APP_ID, and generate a private key there. If both are right, check the clock of this machine.'
+    return bad('wrong', `GitHub does not accept the key for the App ${appId}`, fix)
+  }
+  return bad('unknown', error.message, error.fix ?? 'Check that this machine reaches GITHUB_API_URL.')
+}
+
+/** The permissions and events in app.yml. */
+function neededPermissions(): { readonly permissions: Permissions; readonly events: readonly string[] } {
+  const manifest = findPackageJSON(import.meta.url)
+  if (manifest === undefined) throw new Error('app.yml is in no package')
+  const app = parse(readFileSync(join(dirname(manifest), 'app.yml'), 'utf8'))
+  return { permissions: app.default_permissions, events: app.default_events }
+}

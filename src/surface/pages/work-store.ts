@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type { ApplyResults } from '../../cluster/channel/apply-results.ts'
+import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
+import type { Log } from '../../process/log.ts'
+import type { OfferedFix } from '../../verdict/suggestions.ts'
+import { openTtlStore, type TtlStore } from './ttl-store.ts'
+
+/** Work for the worker of a cluster, and the installation that its sources belong to, which the worker is not told. */
+interface OfferedWork {
+  readonly installation: number
+  readonly work: ClusterWork
+}
+
+interface StoredResults {
+  /** Identifies this report among all of the cluster. */
+  readonly tag: string
+  readonly results: ApplyResults
+}
+
+/** A report that is not kept: `tag` is that of the one that stays, if there is one. */
+interface Refused {
+  readonly refused: 'older' | 'overtaken'
+  readonly tag?: string
+}
+
+/** Longer than any resync, which stores it again. */
+export const WORK_LIMITS = { ttlMs: 2 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
+
+/** What is approved for each cluster that has a worker of its own, and what became of it. */
+export class WorkStore {
+  readonly #store: TtlStore
+
+  constructor(store: TtlStore) {
+    this.#store = store
+  }
+
+  offer(cluster: string, offered: OfferedWork): Promise<void> {
+    return this.#store.put(`work ${cluster}`, Buffer.from(JSON.stringify(offered)))
+  }
+
+  async offered(cluster: string): Promise<OfferedWork | undefined> {
+    return (await this.#read(`work ${cluster}`)) as OfferedWork | undefined
+  }
+
+  /**
+   * Keeps a report in place of the one that `before` names (undefined: there is none), if it is of the revision set that is
+   * offered now. Not kept: one that was sent before the last one was taken, and one of another revision set. Nobody else may
+   * report for the cluster meanwhile.
+   */
+  async report(
+    cluster: string,
+    results: ApplyResults,
+    before: string | undefined,
+  ): Promise<{ readonly tag: string } | Refused> {
+    const last = (await this.#read(`results ${cluster}`)) as StoredResults | undefined
+    const known = last === undefined ? {} : { tag: last.tag }
+    const offered = await this.offered(cluster)
+    if (offered?.work.revisionSet !== results.revisionSet) return { refused: 'overtaken', ...known }
+    if (last?.tag !== before) return { refused: 'older', ...known }
+    const stored: StoredResults = { tag: randomUUID(), results }
+    await this.#store.put(`results ${cluster}`, Buffer.from(JSON.stringify(stored)))
+    return { tag: stored.tag }
+  }
+
+  /** What the worker of a cluster said last. */
+  async reported(cluster: string): Promise<ApplyResults | undefined> {
+    return ((await this.#read(`results ${cluster}`)) as StoredResults | undefined)?.results
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  async #read(key: string): Promise<unknown> {
+    const bytes = await this.#store.get(key)
+    return bytes && JSON.parse(bytes.toString('utf8'))
+  }
+}
+
+/** Opens the store of what is approved for the workers of clusters: on Redis, or in this process, like the queue. */
+export function openWorkStore(
+  { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
+  log: Log,
+): WorkStore {
+  return new WorkStore(openTtlStore({ ...WORK_LIMITS, redisUrl, prefix: redisPrefix, name: 'work', log }))
+}
+
+/** The comment and the suggestions for a pull request. */
+export interface Statement {
+  readonly repositoryId: number
+  /** The head that it is about. */
+  readonly headSha: string
+  /** Markdown of the one comment of ours; absent: there should be none. */
+  readonly body?: string
+  readonly fixes: readonly OfferedFix[]
+}
+
+interface Place {
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
+/** Longer than comments ever wait to be posted. If it has expired, the pull request is evaluated again. */
+export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 }
+
+/**
+ * Stores the last comment and suggestions for each pull request, between the job that evaluates it and the job that
+ * posts them.
+ */
+export class StatementStore {
+  readonly #store: TtlStore
+
+  constructor(store: TtlStore) {
+    this.#store = store
+  }
+
+  keep(place: Place, statement: Statement): Promise<void> {
+    return this.#store.put(keyOf(place), Buffer.from(JSON.stringify(statement)))
+  }
+
+  async of(place: Place): Promise<Statement | undefined> {
+    const bytes = await this.#store.get(keyOf(place))
+    return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+}
+
+/** GitHub's names ignore case. */
+const keyOf = ({ owner, repo, pull }: Place): string => `${owner}/${repo}#${pull}`.toLowerCase()

@@ -1,0 +1,3 @@
+import { onNewNode } from '../../process/on-new-node.js'
+
+onNewNode(() => import('./index.ts'))

@@ -1,0 +1,261 @@
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parse } from 'yaml'
+import { BailiwickError } from '../../base/errors.ts'
+import { probably } from '../../base/name-list.ts'
+import { visible } from '../../base/visible.ts'
+import { githubApiUrl } from '../../config.ts'
+import { convertManifest } from '../../github/client/open-oauth.ts'
+import type { Environment } from '../../process/environment.ts'
+import { type SetupSite, serveSetup } from './serve-setup.ts'
+
+const USAGE =
+  'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
+
+/** What the setup needs of the process. */
+interface SetupIo {
+  readonly env: Environment
+  readonly say: (line: string) => void
+}
+
+/**
+ * Registers the App by GitHub's manifest flow: serves a page on this machine, and writes what GitHub answers into a file of
+ * settings and a key file. Throws `config` in production, for a file that is there, and `usage`.
+ */
+export async function runSetup(args: readonly string[], { env, say }: SetupIo): Promise<SetupSite> {
+  if (env.NODE_ENV === 'production') {
+    throw new BailiwickError('config', 'setup does not run in production', {
+      fix: 'Run the setup on your own machine, and copy the settings to the server as secrets.',
+    })
+  }
+  const { organization, force, files, port, choice } = readArgs(args)
+  prepareFiles({ ...files, force })
+  const apiUrl = githubApiUrl(env)
+  const appYml = readFileSync(join(packageFolder(), 'app.yml'), 'utf8')
+  const { publicUrl } = readManifest(appYml, { ...choice, redirectUrl: '' })
+  const below = organization === undefined ? '' : `/organizations/${organization}`
+  const site = await serveSetup({
+    port,
+    newAppUrl: `${webHost(apiUrl)}${below}/settings/apps/new`,
+    manifest: redirectUrl => readManifest(appYml, { ...choice, redirectUrl }).manifest,
+    take: async code => {
+      const app = await convertManifest(apiUrl, code)
+      writeSettings({ ...files, force }, app.privateKey, {
+        APP_ID: String(app.id),
+        WEBHOOK_SECRET: app.webhookSecret,
+        CLIENT_ID: app.clientId,
+        CLIENT_SECRET: app.clientSecret,
+        PUBLIC_URL: publicUrl,
+        ...(env.GITHUB_API_URL === undefined ? {} : { GITHUB_API_URL: apiUrl }),
+      })
+      const install = `${app.url}/installations/new`
+      const steps = [
+        `The settings are in ${files.env} and the key is in ${files.key}. Keep both secret.`,
+        `1. Install the App on the fleet and on the tenants' repositories: ${install}`,
+        `2. Start it on the host of ${publicUrl}: npm start`,
+        '3. Read the first report, an issue in your fleet repository. It explains how to require the check.',
+        'Bailiwick writes each decision to the branch bailiwick/trail of the fleet repository. TRAIL=off in the settings turns that off.',
+        `Optional: with the permission "Administration: write" (${app.url}) the command /bailiwick gate requires the check for you.`,
+      ]
+      for (const line of steps) say(line)
+      return install
+    },
+  })
+  say(`Open ${site.url} in a browser on this machine.`)
+  return site
+}
+
+/** Where package.json and app.yml are: the checkout, or the package that holds the bundle. */
+function packageFolder(): string {
+  const manifest = findPackageJSON(import.meta.url)
+  if (manifest === undefined) throw new Error('the setup is in no package')
+  return dirname(manifest)
+}
+
+function readArgs(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const { values } = parseArguments(args, {
+    organization: text,
+    url: text,
+    name: text,
+    env: text,
+    key: text,
+    port: text,
+  })
+  const { organization, url, name, env = '.env', key = 'bailiwick.private-key.pem', port = '0' } = values
+  const wrong = (message: string) => new BailiwickError('usage', message, { fix: `usage: ${USAGE}` })
+  if (organization !== undefined && !/^[A-Za-z\d][A-Za-z\d_-]{0,99}$/.test(organization)) {
+    throw wrong('--organization is not the name of an organization')
+  }
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is not a port')
+  if (name !== undefined && !/^[^\p{C}]{1,34}$/u.test(name)) throw wrong('--name has 1 to 34 characters')
+  if (url !== undefined && !isHttps(url)) throw wrong('--url is not an address that begins with https://')
+  if (url !== undefined && isExample(new URL(url).hostname)) {
+    throw new BailiwickError('usage', `--url: ${JSON.stringify(url)} is an example, which GitHub cannot reach`, {
+      fix: 'Use the public https:// address of your web process.',
+    })
+  }
+  return {
+    organization,
+    force: values.force === true,
+    port: Number(port),
+    files: { env, key },
+    // a name is taken once on all of GitHub
+    choice: { publicUrl: url, name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)) },
+  }
+}
+
+type Options = NonNullable<Parameters<typeof parseArgs>[0]>['options']
+
+function parseArguments<T extends NonNullable<Options>>(args: readonly string[], options: T) {
+  const names = [...Object.keys(options), 'force'].map(name => `--${name}`)
+  const unknown = args.map(arg => arg.split('=', 1)[0] ?? '').find(arg => arg.startsWith('--') && !names.includes(arg))
+  if (unknown !== undefined) {
+    const meant = probably(unknown, names)
+    const fix = meant === undefined ? `usage: ${USAGE}` : `Did you mean ${meant}?`
+    const message = `${visible(unknown, 100)} is not an option of setup. Allowed: ${names.join(', ')}`
+    throw new BailiwickError('usage', message, { fix })
+  }
+  try {
+    return parseArgs({ args: [...args], strict: true, options: { ...options, force: { type: 'boolean' } } })
+  } catch (cause) {
+    const message = cause instanceof Error ? (cause.message.split(/[.\n]/, 1)[0] ?? '') : ''
+    throw new BailiwickError('usage', message, { fix: `usage: ${USAGE}`, cause })
+  }
+}
+
+function isHttps(text: string): boolean {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === ''
+}
+
+/** Names that never lead anywhere from outside: RFC 2606, RFC 6761, and the one of our own usage. */
+const isExample = (host: string): boolean =>
+  /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost|your\.domain|your-domain\.com)\.?$/i.test(host)
+
+/** What the person who registers the App decides. */
+interface ManifestChoice {
+  /** Where the web process will be reached, without a slash at the end; undefined: as app.yml says. */
+  readonly publicUrl: string | undefined
+  readonly name: string | undefined
+  /** Where GitHub leads back to with the code. */
+  readonly redirectUrl: string
+}
+
+/** The manifest in GitHub's words, and the address of the web process that it is for. */
+interface Manifest {
+  readonly publicUrl: string
+  readonly manifest: Readonly<Record<string, unknown>>
+}
+
+const WEBHOOKS = '/api/github/webhooks'
+const SIGN_IN = '/login/callback'
+
+/** Makes the manifest out of app.yml, whose permissions and events go in as they are. Throws `config`. */
+function readManifest(appYml: string, { publicUrl, name, redirectUrl }: ManifestChoice): Manifest {
+  const found: unknown = parse(appYml)
+  if (!isRecord(found) || typeof found.url !== 'string') throw new BailiwickError('config', 'app.yml has no url')
+  const root = (publicUrl ?? found.url).replace(/\/+$/, '')
+  const host = new URL(root).hostname
+  if (host === 'example.com' || host.endsWith('.example.com')) {
+    throw new BailiwickError('config', '--url is missing: the address at which GitHub reaches the web process', {
+      fix: 'Add it: npm run setup -- --url https://bailiwick.your.domain',
+    })
+  }
+  return {
+    publicUrl: root,
+    manifest: {
+      ...found,
+      ...(name === undefined ? {} : { name }),
+      url: root,
+      hook_attributes: { url: `${root}${WEBHOOKS}`, active: true },
+      redirect_url: redirectUrl,
+      callback_urls: [`${root}${SIGN_IN}`],
+      // whoever knows the address could install an App that is public
+      public: false,
+    },
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** Where the settings go. */
+interface SettingsFiles {
+  readonly env: string
+  readonly key: string
+  /** Replace what is there. */
+  readonly force: boolean
+}
+
+/**
+ * Makes the folders of the files. Throws `config` where a file is there that must not be replaced, or where none can be written:
+ * asked before GitHub is, whose answer comes once.
+ */
+function prepareFiles(files: SettingsFiles): void {
+  assertFree(files)
+  for (const path of [files.env, files.key]) {
+    try {
+      mkdirSync(dirname(path), { recursive: true })
+      accessSync(dirname(path), constants.W_OK)
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+      const fix = 'Name a file in a folder that you can write to.'
+      throw new BailiwickError('config', `${path} cannot be written (${code})`, { fix, cause })
+    }
+  }
+}
+
+function assertFree({ env, key, force }: SettingsFiles): void {
+  const present = [env, key].filter(path => existsSync(path))
+  if (force || present.length === 0) return
+  throw new BailiwickError('config', `${present.join(' and ')} already exists`, {
+    fix: 'Move it, or use --force to replace the App that it belongs to.',
+  })
+}
+
+/**
+ * Writes the key and the settings, readable by nobody else. Settings of other things that the file holds stay; nothing is
+ * half written. Values must be of one line.
+ */
+function writeSettings(files: SettingsFiles, privateKey: string, settings: Readonly<Record<string, string>>): void {
+  assertFree(files)
+  const all = { ...settings, PRIVATE_KEY_PATH: resolve(files.key) }
+  const kept = existsSync(files.env) ? otherLines(readFileSync(files.env, 'utf8'), Object.keys(all)) : []
+  const lines = Object.entries(all).map(([name, value]) => `${name}=${oneLine(name, value)}`)
+  replace(files.key, privateKey.endsWith('\n') ? privateKey : `${privateKey}\n`)
+  replace(files.env, `${[...kept, ...lines].join('\n')}\n`)
+}
+
+function otherLines(text: string, names: readonly string[]): string[] {
+  const ours = new RegExp(`^\\s*(?:export\\s+)?(?:${[...names, 'PRIVATE_KEY'].join('|')})\\s*=`)
+  return text
+    .replace(/\n+$/, '')
+    .split('\n')
+    .filter(line => !ours.test(line))
+}
+
+function oneLine(name: string, value: string): string {
+  // a line break, a quote or a # would make the file say something else
+  if (/^[\x21\x24-\x26\x28-\x5b\x5d-\x5f\x61-\x7e ]*$/.test(value)) return value.includes(' ') ? `"${value}"` : value
+  throw new BailiwickError('config', `the value of ${name} cannot be written into a file of settings`)
+}
+
+/** The name appears with the whole content, for its owner only. */
+function replace(path: string, content: string): void {
+  const part = `${path}.part`
+  rmSync(part, { force: true })
+  writeFileSync(part, content, { mode: 0o600, flag: 'wx' })
+  renameSync(part, path)
+}
+
+/** Where people meet the GitHub whose API is at `apiUrl`: github.com, a tenant of ghe.com, an Enterprise Server. */
+export function webHost(apiUrl: string): string {
+  const url = new URL(apiUrl)
+  if (url.hostname === 'api.github.com' || /^api\.[a-z\d-]+\.ghe\.com$/.test(url.hostname)) {
+    return `${url.protocol}//${url.host.slice('api.'.length)}`
+  }
+  // an Enterprise Server has its API below /api/v3 of the same host
+  return url.origin
+}

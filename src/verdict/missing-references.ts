@@ -1,0 +1,121 @@
+import { probably } from '../base/name-list.ts'
+import { shownObject } from '../fleet/facts/shown.ts'
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { type NeededObject, neededBy } from '../flux/references.ts'
+import { namesReadBy } from '../kube/capabilities/named-values.ts'
+import { fluxKind, KUSTOMIZATION } from '../kube/flux-kinds.ts'
+import { originAt, stringAt } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { NodeFailure } from '../rules/model/finding.ts'
+import { failureOf } from './findings.ts'
+
+/** A reference of an object that a node renders. */
+interface Use extends NeededObject {
+  readonly node: FleetNode
+  readonly object: KubeObject
+}
+
+/**
+ * References of Flux's objects to what this change takes away, or names in the place of what is there: Flux would wait for it.
+ * A new reference counts where something of a similar name is there, every node of the cluster is visible, and it is not to a Secret:
+ * people make those by hand.
+ */
+export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
+  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const after = new Map(head.nodes.map(node => [node.key, node]))
+  const isChanged = ({ key }: FleetNode) => before.get(key)?.digest !== after.get(key)?.digest
+  const [now, then] = [head.nodes.filter(isChanged), base.nodes.filter(isChanged)]
+  const known = new Map(then.flatMap(usesOf).map(use => [placeOf(use), use.target]))
+  const fresh = now.flatMap(usesOf).filter(use => known.get(placeOf(use)) !== use.target && isLookedFor(use))
+  const left = new Set(now.flatMap(idsOf))
+  const removed = new Set(then.flatMap(idsOf).filter(id => !left.has(id)))
+  if (fresh.length === 0 && removed.size === 0) return []
+
+  const present = new Set(head.nodes.flatMap(node => [...idsOf(node), ...madeBy(node)]))
+  const unseen = new Set(head.nodes.filter(isUnseen).map(({ cluster }) => cluster))
+  const isThere = ({ cluster }: FleetNode, target: string) => present.has(`${cluster} ${target}`)
+  const isMeant = similarNames(present)
+  const broken = fresh.filter(use => {
+    if (isThere(use.node, use.target)) return false
+    const was = known.get(placeOf(use))
+    if (was !== undefined && isThere(use.node, was)) return true
+    const isByHand = /^(Secret|ConfigMap)\//.test(use.target)
+    return !isByHand && !unseen.has(use.node.cluster) && isMeant(use)
+  })
+  const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
+  const missing = [...broken, ...lost].filter(use => isLookedFor(use) && !isThere(use.node, use.target))
+  return [...new Map(missing.map(use => [placeOf(use), failure(use)])).values()]
+}
+
+const isUnseen = ({ error, holes, source }: FleetNode) =>
+  error !== undefined || holes !== undefined || source.opaque !== undefined
+
+/** A tenant's reference to another namespace is refused before Flux looks for what it names. */
+const isLookedFor = ({ node, object, target }: Use) =>
+  node.tenant === undefined || target.split('/')[1] === idOf(object).namespace
+
+/** How many pairs of characters are compared in all. */
+const MAX_PAIRS = 20_000_000
+
+/**
+ * Whether something of a similar name stands beside what is named: a source that is not in git at all may be applied by hand.
+ * A tenant decides how many names there are, and how long: beyond the limit each counts as similar.
+ */
+function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
+  const beside = Map.groupBy(present, placeBefore)
+  let left = MAX_PAIRS
+  return use => {
+    const id = atTarget(use)
+    const start = placeBefore(id)
+    const names = (beside.get(start) ?? []).map(one => one.slice(start.length))
+    left -= (id.length - start.length) * names.reduce((sum, { length }) => sum + length, 0)
+    return left < 0 || probably(id.slice(start.length), names) !== undefined
+  }
+}
+
+const placeBefore = (id: string) => id.slice(0, id.lastIndexOf('/') + 1)
+
+const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
+const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
+const nameOf = (object: KubeObject) => {
+  const { kind, namespace, name } = idOf(object)
+  return `${kind}/${namespace}/${name}`
+}
+const objectsOf = ({ objects, retained = [] }: FleetNode) => [...objects, ...retained]
+const idsOf = (node: FleetNode) => objectsOf(node).map(object => `${node.cluster} ${nameOf(object)}`)
+
+/** What operators make of objects of theirs, by the places at which those name it. */
+const MADE = [
+  ['metadata', 'name'],
+  ['spec', 'target', 'name'],
+  ['spec', 'secretName'],
+]
+const madeBy = (node: FleetNode) =>
+  objectsOf(node).flatMap(({ root, ...rest }) => {
+    const { apiVersion, namespace } = idOf({ root, ...rest })
+    const names = groupOf(apiVersion) === '' ? [] : MADE.flatMap(path => stringAt(root, path) ?? [])
+    return names.map(name => `${node.cluster} Secret/${namespace}/${name}`)
+  })
+
+function usesOf(node: FleetNode): Use[] {
+  return node.objects.flatMap(object => {
+    const { apiVersion, kind, namespace } = idOf(object)
+    const own = `${groupOf(apiVersion)}/${kind}`
+    if (!fluxKind(own)) return []
+    // what is substituted from is looked for where it is substituted
+    const reads = namesReadBy(object)
+      .filter(({ path }) => path[1] !== 'postBuild')
+      .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
+    // the source of a Kustomization is looked for where its content is read
+    const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
+    return [...needs, ...reads].map(need => ({ ...need, node, object }))
+  })
+}
+
+function failure({ node, object, path, target }: Use): NodeFailure {
+  const [kind = '', namespace = '', name = ''] = target.split('/')
+  const own = idOf(object)
+  const message = `${shownObject(own.kind, own.namespace, own.name)}: ${shownObject(kind, namespace, name)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const fix = 'Declare the object in the fleet, or correct its kind, name and namespace.'
+  return failureOf(node, { code: 'flux-invalid', message, fix }, originAt(object.root, path))
+}

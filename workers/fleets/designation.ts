@@ -1,0 +1,296 @@
+import { BailiwickError } from '../../src/base/errors.ts'
+import { readHeadAt } from '../../src/github/branches.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { isDirectory, readRepository } from '../../src/github/contents/repositories.ts'
+import {
+  type Candidate,
+  DESIGNATION_FILE,
+  type DesignationRecord,
+  designate,
+  type FleetChoice,
+  newestRecord,
+  ORGANIZATION_REPOSITORY,
+  type OrganizationFile,
+  readDesignationFile,
+  readDesignationMarker,
+  type UndecidedReason,
+} from '../../src/github/designate.ts'
+import { type FleetName, isOfAccount, namesRepository } from '../../src/github/fleet-name.ts'
+import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/issues.ts'
+import { REPORT_MARKER } from '../../src/report/first-report.ts'
+import {
+  CLUSTERS,
+  changesKey,
+  type DesignatedFleets,
+  type FleetPlace,
+  type Installation,
+  type ReadableRepository,
+  type WorkerContext,
+} from './worker-context.ts'
+
+/**
+ * Which repositories of an installation evaluate others. Where the operator says so, nothing is asked; else a record that
+ * was found before is read and verified. Only without one are all repositories asked. Throws `github-unavailable`.
+ */
+export async function readDesignation(
+  context: WorkerContext,
+  installation: Installation,
+  octokit: Octokit,
+): Promise<DesignatedFleets> {
+  const repositories = await installation.repositories()
+  const readable = new Set(repositories.map(({ id }) => id))
+  const operator = await operatorChoices(context, repositories, octokit)
+  if (operator.length > 0) {
+    const facts = { operator, organization: { state: 'absent' as const }, records: [], readable, candidates: [] }
+    return resolved(designate(facts), repositories, undefined)
+  }
+  const organization = await readOrganizationFile(installation)
+  const { records, candidates } = await known(context, installation, octokit, repositories)
+  const facts = { operator, organization, records, readable, candidates }
+  const first = designate(facts)
+  const record = newestRecord(records)
+  const sealed = record === 'conflict' ? undefined : record
+  if (first.state !== 'needs-candidates') return resolved(first, repositories, sealed)
+  const found = await findCandidates(context, installation, octokit, repositories)
+  const changes = await context.queue.entries(changesKey(installation.id))
+  context.designations.note(installation.id, changes, { candidates: found })
+  return resolved(designate({ ...facts, candidates: found }), repositories, undefined)
+}
+
+interface Known {
+  readonly records: readonly DesignationRecord[]
+  readonly candidates: readonly Candidate[] | undefined
+}
+
+/** The records of an installation: the one that was found last as it is now, else whatever the repositories hold. */
+async function known(
+  context: WorkerContext,
+  installation: Installation,
+  octokit: Octokit,
+  repositories: readonly ReadableRepository[],
+): Promise<Known> {
+  const changes = await context.queue.entries(changesKey(installation.id))
+  const last = context.designations.recall(installation.id, changes)
+  if (last && 'candidates' in last) return { records: [], candidates: last.candidates }
+  const repository = last && repositories.find(({ id }) => id === last.repository)
+  const same = repository && (await verifyRecord(context, installation.id, octokit, repository, last.issue))
+  if (same) return { records: [same], candidates: undefined }
+  const found = await findRecords(context, installation.id, octokit, repositories)
+  const newest = newestRecord(found.map(({ record }) => record))
+  const at = found.find(({ record }) => record === newest)
+  if (at) context.designations.note(installation.id, changes, { repository: at.record.at, issue: at.issue })
+  return { records: found.map(({ record }) => record), candidates: undefined }
+}
+
+function resolved(
+  designation: ReturnType<typeof designate>,
+  repositories: readonly ReadableRepository[],
+  record: DesignationRecord | undefined,
+): DesignatedFleets {
+  if (designation.state === 'needs-candidates') throw new TypeError('a designation was not decided')
+  const fleets = designation.state === 'designated' ? designation.fleets.flatMap(one => placeOf(one, repositories)) : []
+  return { designation, fleets, record }
+}
+
+function placeOf({ repository: wanted, branch }: FleetChoice, all: readonly ReadableRepository[]): FleetPlace[] {
+  const repository = all.find(({ id }) => id === wanted)
+  return repository ? [{ repository, branch: branch ?? repository.defaultBranch }] : []
+}
+
+/** No repository is named: whoever reads this may not know of them. */
+const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fix: string }>> = {
+  several: {
+    what: 'several repositories had a clusters directory when the App was installed, and none is designated as the fleet',
+    fix: 'Comment /bailiwick designate on the first report in the repository that is the fleet, as an owner of the organization.',
+  },
+  'unreadable-file': {
+    what: 'bailiwick.yaml in the .github repository of this organization cannot be followed',
+    fix: 'Correct the file: list repositories that the App can read under the key fleets.',
+  },
+  unreachable: {
+    what: 'a designated fleet cannot be read by the App',
+    fix: 'Install the App on the repository of the fleet. Or have the operator or an owner of the organization designate another one.',
+  },
+  conflict: {
+    what: 'two records of the designated fleet contradict each other',
+    fix: 'Comment /bailiwick designate in the repository that is the fleet, as an owner of the organization.',
+  },
+}
+
+/** Throws `fleet-undesignated` while no repository is designated as the fleet: nothing may pass meanwhile. */
+export async function assertDesignated(installation: Pick<Installation, 'designation'>): Promise<void> {
+  const { designation } = await installation.designation()
+  if (designation.state !== 'undecided') return
+  const { what, fix } = WHY[designation.reason]
+  throw new BailiwickError('fleet-undesignated', `No fleet evaluates this change: ${what}`, { fix })
+}
+
+/**
+ * What the organization's own `.github` repository designates. Absent where the App is not installed on it, or it has no
+ * such file; unreadable where the file says nothing that can be followed. Throws `github-unavailable`.
+ */
+export async function readOrganizationFile(installation: Installation): Promise<OrganizationFile> {
+  const repositories = await installation.repositories()
+  const organization = repositories.find(({ name }) => name.toLowerCase() === ORGANIZATION_REPOSITORY)
+  if (!organization) return { state: 'absent' }
+  try {
+    const bytes = await installation.file(organization, DESIGNATION_FILE)
+    if (!bytes) return { state: 'absent' }
+    const names = readDesignationFile(organization.url, bytes)
+    const fleets = names.map(name => {
+      const repository = repositories.find(({ url }) => namesRepository(name, url))
+      if (!repository) throw unknown(name.repository)
+      return { repository: repository.id, ...(name.branch === undefined ? {} : { branch: name.branch }) }
+    })
+    return { state: 'present', fleets }
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || ['github-unavailable', 'internal'].includes(error.code)) throw error
+    return { state: 'unreadable', why: error.message }
+  }
+}
+
+function unknown(repository: string): BailiwickError {
+  return new BailiwickError(
+    'config',
+    `${DESIGNATION_FILE} names ${JSON.stringify(repository)}, which the App cannot read`,
+  )
+}
+
+/**
+ * What the operator's file and FLEETS name for the account of an installation; undefined in it where the App cannot read
+ * the repository. Empty: the operator says nothing about this account.
+ */
+export async function operatorChoices(
+  { bindings, config }: Pick<WorkerContext, 'bindings' | 'config'>,
+  repositories: readonly ReadableRepository[],
+  octokit: Octokit,
+): Promise<(FleetChoice | undefined)[]> {
+  const [first] = repositories
+  if (!first) return []
+  const account = first.url.slice(0, first.url.lastIndexOf('/'))
+  const bound = bindings.map(({ fleet, branch }): FleetName => ({ repository: fleet, branch }))
+  const named = [...bound, ...config.fleets].filter(name => isOfAccount(name, account))
+  const choices = await Promise.all(named.map(name => choiceOf(name, repositories, octokit)))
+  return [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
+}
+
+/** By its address, or where GitHub leads on to from an address that it had before. */
+async function choiceOf(
+  name: FleetName,
+  repositories: readonly ReadableRepository[],
+  octokit: Octokit,
+): Promise<FleetChoice | undefined> {
+  const found = repositories.find(({ url }) => namesRepository(name, url)) ?? (await moved(name, repositories, octokit))
+  if (!found) return undefined
+  const branch = name.branch ?? found.defaultBranch
+  return { repository: found.id, branch }
+}
+
+async function moved({ repository }: FleetName, repositories: readonly ReadableRepository[], octokit: Octokit) {
+  const [owner = '', repo = '', more] = repository.replace(/^https:\/\/[^/]+\//, '').split('/')
+  if (more !== undefined || owner === '' || repo === '') return undefined
+  const present = await readRepository(octokit, { owner, repo })
+  return repositories.find(({ id }) => id === present?.id)
+}
+
+/** A verified record, and the issue that holds it. */
+interface FoundRecord {
+  readonly record: DesignationRecord
+  readonly issue: number
+}
+
+/** The records of an installation in all its repositories: author, seal, installation and place are verified. */
+export async function findRecords(
+  context: WorkerContext,
+  installation: number,
+  octokit: Octokit,
+  repositories: readonly ReadableRepository[],
+): Promise<FoundRecord[]> {
+  const app = await context.app.identity()
+  const found = await inTurns(repositories, async repository => {
+    const issues = (await listOurIssues(octokit, app, nameOf(repository))) ?? []
+    return issues.flatMap(issue => {
+      const record = recordIn(context, installation, repository, issue)
+      return record ? [{ record, issue: issue.number }] : []
+    })
+  })
+  return found.flat()
+}
+
+/** The record in one issue as it is now; undefined where it is gone, changed by someone else, or of another place. */
+async function verifyRecord(
+  context: WorkerContext,
+  installation: number,
+  octokit: Octokit,
+  repository: ReadableRepository,
+  number: number,
+): Promise<DesignationRecord | undefined> {
+  const app: AppIdentity = await context.app.identity()
+  const issue = await readOurIssue(octokit, app, nameOf(repository), number)
+  return issue && recordIn(context, installation, repository, issue)
+}
+
+function recordIn(
+  { config }: WorkerContext,
+  installation: number,
+  { id }: ReadableRepository,
+  { body }: OurIssue,
+): DesignationRecord | undefined {
+  const record = readDesignationMarker(body, config.privateKey)
+  return record?.installation === installation && record.at === id ? record : undefined
+}
+
+const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
+
+/**
+ * The first version that designates fleets. An installation from before began to be one with this version: what had a
+ * `clusters` directory on that day counts as there when the App was installed.
+ */
+const FIRST_VERSION = '2026-11-22T00:00:00Z'
+
+/** The repositories that look like a fleet, and which of them did when the App was installed. */
+async function findCandidates(
+  context: WorkerContext,
+  installation: Installation,
+  octokit: Octokit,
+  repositories: readonly ReadableRepository[],
+): Promise<Candidate[]> {
+  const looksLikeOne = await inTurns(repositories, repository => installation.isFleet(repository))
+  const present = repositories.filter((_, index) => looksLikeOne[index])
+  const since = firstDay(await context.app.installedAt(installation.id))
+  const app = await context.app.identity()
+  return inTurns(present, async repository => {
+    const name = { owner: repository.owner, repo: repository.name }
+    const issues = (await listOurIssues(octokit, app, name)) ?? []
+    return {
+      repository: repository.id,
+      atInstallation: await wasOne(octokit, repository, since),
+      reported: issues.some(({ body }) => body.startsWith(REPORT_MARKER.slice(0, -' -->'.length))),
+    }
+  })
+}
+
+function firstDay(installedAt: string): string {
+  const isPast = Date.parse(FIRST_VERSION) <= Date.now()
+  return isPast && FIRST_VERSION > installedAt ? FIRST_VERSION : installedAt
+}
+
+/** Whether the default branch had a `clusters` directory at that time. What GitHub does not know counts as no. */
+async function wasOne(octokit: Octokit, repository: ReadableRepository, since: string): Promise<boolean> {
+  const { owner, name: repo, defaultBranch, createdAt, pushedAt } = repository
+  if (pushedAt === null || since === '' || !(Date.parse(createdAt) <= Date.parse(since))) return false
+  if (Date.parse(pushedAt) <= Date.parse(since)) return true
+  const head = await readHeadAt(octokit, { owner, repo }, defaultBranch, since)
+  return head !== undefined && isDirectory(octokit, { owner, repo }, CLUSTERS, head)
+}
+
+const AT_ONCE = 8
+
+/** Asks about each item, some at a time, with the answers in order: GitHub wants no hundred requests at once. */
+async function inTurns<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    answers.push(...(await Promise.all(items.slice(start, start + AT_ONCE).map(ask))))
+  }
+  return answers
+}

@@ -1,0 +1,179 @@
+import { BailiwickError } from '../../src/base/errors.ts'
+import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
+import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import { listCommentsSince } from '../../src/github/comments.ts'
+import { type LabelEvent, lastLabelEvent } from '../../src/github/issues.ts'
+import { readRole } from '../../src/github/people.ts'
+import {
+  isSince,
+  openedAnew,
+  type PullRequest,
+  pullOfMergeGroup,
+  REOPENED,
+  readPullRequest,
+} from '../../src/github/pull-request.ts'
+import type { ValidateMergeGroup } from '../../src/receive/queue.ts'
+import { readCommandLine } from '../../src/surface/command/command-line.ts'
+import { OVERRIDE_RUN, readOverrideRecord } from '../../src/surface/command/record.ts'
+import { type HumanDecisions, NO_DECISIONS } from '../../src/verdict/decide.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { blocks, type CommitOutcome } from './commit-outcome.ts'
+import { readApprovals } from './missing-approvals.ts'
+
+/**
+ * Reads what people decided about the present head of a pull request, as GitHub has it now. `runs`: our check runs of
+ * that head.
+ */
+export async function readDecisions(
+  context: WorkerContext,
+  subject: OpenedRepository,
+  pull: PullRequest,
+  evaluated: CommitOutcome,
+  runs: readonly OurCheckRun[],
+): Promise<HumanDecisions> {
+  const [hold, override, { missing, approvals }] = await Promise.all([
+    readHold(context, subject, pull),
+    readOverride(context, subject, pull, runs),
+    readApprovals(subject, { pull, runs: async () => runs }, evaluated),
+  ])
+  return {
+    ...(hold ? { hold } : {}),
+    ...(override ? { override } : {}),
+    ...(approvals.length > 0 ? { approvals } : {}),
+    ...{ demands: missing, worse: [] },
+  }
+}
+
+interface GroupVerdict {
+  /** Nothing else of the queue is in the group. */
+  readonly alone: boolean
+  /** Its verdict, which knows what it adds to the group before it. */
+  readonly evaluated: CommitOutcome
+}
+
+/**
+ * Reads what people decided about the pull request that a merge group adds: a hold set while it waited, required
+ * approvals, and an override of its head. The override covers that pull request only, so it counts only if the group
+ * contains nothing else.
+ */
+export async function readGroupDecisions(
+  context: WorkerContext,
+  subject: OpenedRepository,
+  data: ValidateMergeGroup,
+  { alone, evaluated }: GroupVerdict,
+): Promise<HumanDecisions> {
+  const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
+  const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
+  if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_DECISIONS
+  const runs = async () => listOurCheckRuns(subject.octokit, await context.app.identity(), data, pull.head.sha)
+  const [hold, asked] = await Promise.all([
+    readHold(context, subject, pull),
+    readApprovals(subject, { pull, runs }, evaluated),
+  ])
+  const { missing, approvals } = asked
+  const given = approvals.length > 0 ? { approvals } : {}
+  const present: HumanDecisions = { ...NO_DECISIONS, ...(hold ? { hold } : {}), ...given, demands: missing }
+  const decided = {
+    ...evaluated,
+    context: { ...evaluated.context, circumstances: { ...NO_DECISIONS, demands: missing } },
+  }
+  if (!alone || !blocks(decided)) return present
+  const override = await readOverride(context, subject, pull, await runs())
+  return { ...present, ...(override ? { override } : {}) }
+}
+
+/** The label that holds a pull request. It is on GitHub, so it is visible and independent of this process. */
+export const HOLD_LABEL = 'bailiwick/hold'
+
+/** A command may wait that long in the queue and still be found as what put the label on. */
+const WAITS_MS = 15 * 60 * 1000
+/** Events that could not be read are read again so soon. */
+const AGAIN_MS = 30_000
+const MAY_WRITE: readonly string[] = ['write', 'maintain', 'admin']
+
+/** Whether a pull request has the hold label. GitHub compares label names without case. */
+export function isLabeledHold({ labels }: Pick<PullRequest, 'labels'>): boolean {
+  return labels.some(label => label.toLowerCase() === HOLD_LABEL)
+}
+
+/**
+ * Returns who holds a pull request; undefined if no one does. The label alone is enough for a hold. Without it the last
+ * label event decides, because the role triage can remove labels but must not lift a hold; if GitHub does not show the
+ * events, the hold stays.
+ */
+export async function readHold(
+  context: Pick<WorkerContext, 'app' | 'queue' | 'log'>,
+  subject: OpenedRepository,
+  pull: PullRequest,
+): Promise<HumanDecisions['hold']> {
+  const { repository, octokit, installation } = subject
+  const name = { owner: repository.owner, repo: repository.name }
+  const isLabeled = isLabeledHold(pull)
+  try {
+    const last = await lastLabelEvent(octokit, name, pull.number, HOLD_LABEL)
+    if (isLabeled) return { by: await holderOf(subject, name, pull.number, last) }
+    if (!last || (await lifts(context, subject, name, last))) return undefined
+    return { by: `the label ${HOLD_LABEL}`, takenOffBy: last.login ?? 'an account that is gone' }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    context.log.warn(
+      { err: error, pull: `${repository.url}#${pull.number}` },
+      'history of the hold label could not be read',
+    )
+    if (isLabeled) return { by: `the label ${HOLD_LABEL}` }
+    const data = { installation: installation.id, ...name, pull: pull.number }
+    await context.queue.add('validate-pull-request', data, { delayMs: AGAIN_MS })
+    return { by: 'Bailiwick, because GitHub does not show the history of the hold label' }
+  }
+}
+
+/** Whether who took the label off may lift a hold, or our App did, which asked for their role before. */
+async function lifts(
+  { app }: Pick<WorkerContext, 'app'>,
+  { octokit }: OpenedRepository,
+  name: RepositoryName,
+  { on, login }: LabelEvent,
+): Promise<boolean> {
+  if (on) return true // the label is gone with another event than its own: it was deleted from the repository
+  if (login === undefined) return false
+  if (login === `${(await app.identity()).slug}[bot]`) return true
+  return MAY_WRITE.includes(await readRole(octokit, name, login))
+}
+
+async function holderOf(subject: OpenedRepository, name: RepositoryName, pull: number, last: LabelEvent | undefined) {
+  if (!last?.on || last.login === undefined) return `the label ${HOLD_LABEL}`
+  if (!last.login.endsWith('[bot]')) return last.login
+  return (await commander(subject, name, pull, last.at)) ?? last.login
+}
+
+/** Who had our App put it on. Only to say so: whether they could was asked then. */
+async function commander({ octokit }: OpenedRepository, name: RepositoryName, pull: number, at: string) {
+  const since = new Date(Date.parse(at) - WAITS_MS).toISOString()
+  const comments = await listCommentsSince(octokit, name, pull, since)
+  const asked = comments.findLast(
+    ({ author, body, createdAt }) =>
+      author.type === 'User' && createdAt <= at && readCommandLine(body)?.verb === 'hold',
+  )
+  return asked?.author.login
+}
+
+/**
+ * Returns the override of the present head for its base, if there is one. `runs`: our check runs of that head;
+ * permission was checked when the run was written, and only our App can write one. Closing the pull request ends the
+ * override.
+ */
+async function readOverride(
+  _context: WorkerContext,
+  { octokit, repository }: OpenedRepository,
+  pull: PullRequest,
+  runs: readonly OurCheckRun[],
+): Promise<HumanDecisions['override']> {
+  const run = runs.find(({ name, headSha }) => name === OVERRIDE_RUN && headSha === pull.head.sha)
+  if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
+  const record = readOverrideRecord(run.text)
+  if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
+  const name = { owner: repository.owner, repo: repository.name }
+  if (!isSince(record.at, await openedAnew(octokit, name, pull.number, REOPENED))) return undefined
+  const { by, reason, confirmedBy } = record
+  return { by: confirmedBy === undefined ? by : `${by}, confirmed by ${confirmedBy}`, reason }
+}

@@ -1,0 +1,267 @@
+import { BailiwickError } from '../../src/base/errors.ts'
+import { listed, message, part } from '../../src/base/message.ts'
+import {
+  announceCheckRun,
+  changeAnnouncement,
+  listOurCheckRuns,
+  type OurCheckRun,
+  publishCheckRun,
+} from '../../src/github/checks.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import type { Log } from '../../src/process/log.ts'
+import type { Queue } from '../../src/receive/queue.ts'
+import { announcementOf, type Progress } from '../../src/report/check-run-text.ts'
+import type { PageCommit } from '../../src/report/page/check-page.ts'
+import { checkNameOf, isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
+import { blocks, type CommitOutcome, decisionOf } from './commit-outcome.ts'
+import { keepPage, type PageOwner } from './keep-pages.ts'
+import { type PublishTarget, publishVerdict } from './publish-verdict.ts'
+import { recordVerdict } from './record-decision.ts'
+
+/** What was published of a pull request or merge group. */
+interface PublishedChecks {
+  /** The most severe of its checks. */
+  readonly shown: CommitOutcome
+  /** Whether anything was written. */
+  readonly written: boolean
+  /** Whether one of its checks passes. */
+  readonly passes: boolean
+  readonly detailsUrl?: string | undefined
+}
+
+interface Publishing {
+  readonly place: PublishTarget
+  readonly owner: PageOwner & { readonly installation: number }
+  /** The pull request, or the commit of a merge group. */
+  readonly about: PullRequest | PageCommit
+  /** Our runs of the commit. */
+  readonly runs: readonly OurCheckRun[]
+  /** Whether a run is written although the same stands there. */
+  readonly again?: boolean
+}
+
+/** Publishes a decision under the name of each check of a commit; one whose name counts at several bases fails instead. */
+export async function publishChecks(
+  context: WorkerContext,
+  { place, owner, about, runs, again }: Publishing,
+  checks: readonly NamedCheck[],
+  decided: CommitOutcome,
+): Promise<PublishedChecks> {
+  const where = 'number' in about ? { ...owner, pull: about.number } : owner
+  let published: PublishedChecks = { shown: decided, written: false, passes: false }
+  for (const check of checks) {
+    const outcome = isShared(check) ? sharedOutcome(check, decided) : decided
+    const detailsUrl = await keepPage(context, owner, check.name, outcome, about)
+    const record = () => recordVerdict(context, where, place.app, check.name, outcome)
+    const written =
+      (await publishVerdict(place, check, outcome, { runs, detailsUrl, again, record })) || published.written
+    const passes = published.passes || !blocks(outcome)
+    const isWorse = decisionOf(outcome).severity > decisionOf(published.shown).severity
+    published =
+      isWorse || check === checks[0]
+        ? { shown: outcome, written, passes, detailsUrl }
+        : { ...published, written, passes }
+  }
+  return published
+}
+
+/** Neither an override nor an approval lets it pass: they are about one base. */
+function sharedOutcome({ name, bases }: NamedCheck, { context }: CommitOutcome): CommitOutcome {
+  const { kind, repository, headSha } = context
+  const quoted = (branch: string) => part('branch', branch, JSON.stringify(branch))
+  const outcome = new BailiwickError(
+    'check-shared',
+    message`The rules of ${listed(bases.slice(0, MAX_BASES).map(quoted))} accept ${part('branch', name)}, so a pass for one branch would let this commit into the others`,
+    {
+      fix: `Run \`/bailiwick gate\` on the fleet. Rules that it cannot edit require ${checkNameOf('BRANCH')} of every branch but the default one.`,
+    },
+  )
+  return { outcome, context: { kind, repository, headSha } }
+}
+
+const MAX_BASES = 5
+
+/** What is quicker than this is said once, when it is done: a request that creates content is dear. */
+const PATIENCE_MS = 1_500
+/** How often it is said how far it is. */
+const EVERY_MS = 10_000
+
+/** Something that takes a while and is told about meanwhile. */
+interface Announced {
+  /** Says how far it is; costs nothing by itself. */
+  readonly report: (progress: Progress) => void
+  /** Ends it: our runs of the commit, with the announced ones; undefined where nothing was announced. */
+  readonly end: () => Promise<readonly OurCheckRun[] | undefined>
+}
+
+interface Announcing {
+  readonly place: PublishTarget
+  readonly headSha: string
+  /** Names of the checks that the commit gets. */
+  readonly names: readonly string[]
+  /** Our check runs of the commit, asked for once. */
+  readonly runs: () => Promise<readonly OurCheckRun[]>
+  /** Writes while nobody else writes about the commit; absent: at once. */
+  readonly withLock?: HeadRuns['withLock']
+  readonly log: Log
+  readonly patienceMs?: number
+  readonly everyMs?: number
+}
+
+/**
+ * Announces a slow evaluation on a commit without a verdict: one in-progress check run per name, updated now and then,
+ * and completed by the verdict. Errors here are only logged.
+ */
+export function announceSlow(announcing: Announcing): Announced {
+  const {
+    place,
+    headSha,
+    names,
+    runs,
+    withLock = atOnce,
+    log,
+    patienceMs = PATIENCE_MS,
+    everyMs = EVERY_MS,
+  } = announcing
+  let progress: Progress = { state: 'queued' }
+  let shownTitle: string | undefined
+  let made: readonly OurCheckRun[] = []
+  let given: readonly OurCheckRun[] | undefined
+  let writing = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const next = (ms: number) => {
+    timer = setTimeout(() => {
+      writing = say().catch(error => log.warn({ err: error, headSha }, 'in-progress check run could not be published'))
+    }, ms)
+    timer.unref()
+  }
+  const say = async () => {
+    const text = announcementOf(progress)
+    if (!given) {
+      made = await withLock(await runs(), async present => {
+        given = present
+        const announced: OurCheckRun[] = []
+        for (const name of names) {
+          const run = await announceCheckRun(place.octokit, place.app, place, { headSha, name, ...text }, present)
+          if (run) announced.push(run)
+        }
+        return announced
+      })
+      if (made.length === 0) return
+    } else if (text.title !== shownTitle) {
+      for (const { id } of made) await changeAnnouncement(place.octokit, place, id, text)
+    }
+    shownTitle = text.title
+    if (timer !== undefined) next(everyMs)
+  }
+  next(patienceMs)
+  return {
+    report: latest => {
+      progress = latest
+    },
+    end: async () => {
+      clearTimeout(timer)
+      timer = undefined
+      await writing
+      const ids = new Set(made.map(({ id }) => id))
+      return made.length > 0 && given ? [...made, ...given.filter(({ id }) => !ids.has(id))] : undefined
+    },
+  }
+}
+
+const atOnce: HeadRuns['withLock'] = (present, write) => write(present)
+
+/** Returns the context with evaluations that report their progress. */
+export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
+  const { evaluator } = context
+  return {
+    ...context,
+    evaluator: {
+      evaluate: request =>
+        evaluator.evaluate(request, ({ rendered, known, total }) =>
+          report({ state: 'rendering', rendered, known, ...(total === undefined ? {} : { total }) }),
+        ),
+    },
+  }
+}
+
+interface Head {
+  readonly queue: Pick<Queue, 'withLock' | 'entries'>
+  readonly place: PublishTarget
+  readonly headSha: string
+  /** Reads them. */
+  readonly octokit: Octokit
+}
+
+/**
+ * Our check runs of one commit, as one job knows them. Several jobs and processes may write runs of a commit at once,
+ * and GitHub accepts duplicates of a name; so they write under a lock, and read the runs again if another one wrote in
+ * between.
+ */
+export class HeadRuns {
+  readonly #head: Head
+  #runs: Promise<readonly OurCheckRun[]> | undefined
+  #entry = 0
+
+  constructor(head: Head) {
+    this.#head = head
+  }
+
+  /** As they were listed last; asked for at most once. An answer that failed is asked for again. */
+  readonly list = (): Promise<readonly OurCheckRun[]> => {
+    this.#runs ??= this.#ask().catch(error => {
+      this.#runs = undefined
+      throw error
+    })
+    return this.#runs
+  }
+
+  /** Writes while nobody else does. `present`: what the caller knows, which `write` gets where nobody wrote since. */
+  readonly withLock = <T>(
+    present: readonly OurCheckRun[],
+    write: (runs: readonly OurCheckRun[]) => Promise<T>,
+  ): Promise<T> =>
+    this.#head.queue.withLock(this.#key, async entry => {
+      const isFirst = entry === this.#entry + 1
+      this.#entry = entry
+      if (isFirst) return write(present)
+      this.#runs = undefined
+      const { octokit, place, headSha } = this.#head
+      const latest = await listOurCheckRuns(octokit, place.app, place, headSha)
+      this.#runs = Promise.resolve(latest)
+      return write(latest)
+    })
+
+  async #ask(): Promise<readonly OurCheckRun[]> {
+    const { queue, octokit, place, headSha } = this.#head
+    this.#entry = await queue.entries(this.#key) // before: what is written while they are listed counts as new
+    return listOurCheckRuns(octokit, place.app, place, headSha)
+  }
+
+  get #key(): string {
+    const { place, headSha } = this.#head
+    return `${place.owner}/${place.repo}@${headSha}`.toLowerCase()
+  }
+}
+
+/**
+ * Completes announced runs of a commit that was superseded with `cancelled`, so that none stays in progress or passes.
+ * Writes nothing if nothing was announced. `runs`: our runs of the commit.
+ */
+export async function cancelOvertakenRuns(
+  place: PublishTarget,
+  headSha: string,
+  names: readonly string[],
+  runs: readonly OurCheckRun[],
+): Promise<void> {
+  const title = 'Superseded: the pull request changed while it was evaluated'
+  const summary = 'The current head and base have a check of their own.'
+  for (const name of names) {
+    const announced = runs.find(run => run.name === name)
+    if (!announced || announced.status === 'completed') continue
+    const run = { headSha, name, externalId: '', conclusion: 'cancelled', title, summary, annotations: [] } as const
+    await publishCheckRun(place.octokit, place.app, place, run, runs)
+  }
+}

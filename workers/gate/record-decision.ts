@@ -1,0 +1,227 @@
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../../src/base/errors.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import { commitFiles } from '../../src/github/branches.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import { addDeployKey, removeDeployKey } from '../../src/github/deploy-keys.ts'
+import { type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { isLoopbackUrl } from '../../src/process/environment.ts'
+import { decide, NO_DECISIONS } from '../../src/verdict/decide.ts'
+import type { DecisionKind, TrailAnchor, TrailDecision, TrailRevision } from '../../src/verdict/trail-entry.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
+import { nameInAddress } from '../fleets/source-reader.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
+
+/** Decisions of this time are written together; on one machine nobody has to be spared. */
+const WAIT_MS = 15_000
+const LOOPBACK_WAIT_MS = 50
+
+/** The fleet that a decision is about, as its normalized address. */
+interface FleetAddress {
+  readonly installation: number
+  readonly url: string
+}
+
+/** What the caller knows of a decision. */
+type NewDecision = Omit<TrailDecision, 'at' | 'engine'>
+
+/**
+ * Records a decision in the trail of its fleet. A separate job writes it, and nothing waits for that job. If the outbox does not
+ * respond, the caller's job fails and is retried, so that no decision is lost. Returns the current end of the trail, which the
+ * caller publishes. `once`: skips a decision whose id was recorded recently.
+ */
+export async function recordDecision(
+  { outbox, queue, config }: Pick<WorkerContext, 'outbox' | 'queue' | 'config'>,
+  { installation, url }: FleetAddress,
+  decision: NewDecision,
+  { once = false }: { readonly once?: boolean } = {},
+): Promise<TrailAnchor | undefined> {
+  if (outbox === undefined) return undefined
+  const fleet = nameInAddress(url)
+  if (fleet === undefined) return undefined
+  const place = { installation, owner: fleet.owner, repo: fleet.repo }
+  const isNew = await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION }, once)
+  if (!isNew) return outbox.head(place)
+  const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
+  await queue.add('write-trail', place, { delayMs })
+  return outbox.head(place)
+}
+
+type Recording = Pick<WorkerContext, 'outbox' | 'queue' | 'config'>
+
+/** The installation in whose name the App writes, and the fleet; undefined: no fleet is affected, so no trail records it. */
+export interface ActOf {
+  readonly context: Recording
+  readonly app: AppIdentity
+  readonly fleet: FleetAddress | undefined
+}
+
+/** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
+export async function openRecordedPull(
+  act: ActOf,
+  octokit: Octokit,
+  name: RepositoryName,
+  wanted: Parameters<typeof openPullRequest>[3],
+): Promise<OpenedPullRequest> {
+  const opened = await openPullRequest(octokit, act.app, name, wanted)
+  const { number: pull, head: commit } = opened
+  await record(act, name, { kind: 'pull-request', result: 'opened', pull, commit, what: `#${pull} ${commit}` })
+  return opened
+}
+
+/**
+ * Commits files to a branch of a pull request, as `commitFiles` does. Records the commit before the branch moves, so that a
+ * crash cannot hide it; if the branch moved meanwhile, the recorded commit is on no branch.
+ */
+export function commitRecorded(
+  act: ActOf,
+  octokit: Octokit,
+  name: RepositoryName,
+  pull: number,
+  wanted: Omit<Parameters<typeof commitFiles>[2], 'beforeMove'>,
+): Promise<string | undefined> {
+  const beforeMove = (commit: string) =>
+    record(act, name, { kind: 'commit', result: 'committed', pull, commit, what: commit })
+  return commitFiles(octokit, name, { ...wanted, beforeMove })
+}
+
+/** Adds a read-only deploy key and records it in the trail. False: GitHub refuses the key. */
+export async function addRecordedKey(
+  act: ActOf,
+  octokit: Octokit,
+  name: RepositoryName,
+  wanted: Parameters<typeof addDeployKey>[2],
+): Promise<boolean> {
+  const added = await addDeployKey(octokit, name, wanted)
+  if (added === undefined) return false
+  await record(act, name, { kind: 'key-added', result: 'added', what: `${added} ${wanted.key}` })
+  return true
+}
+
+/** Deletes a deploy key. Records it before the deletion, so that a crash cannot hide it. */
+export function removeRecordedKey(act: ActOf, octokit: Octokit, name: RepositoryName, key: string): Promise<void> {
+  return removeDeployKey(octokit, name, key, id =>
+    record(act, name, { kind: 'key-deleted', result: 'deleted', what: `${id} ${key}` }),
+  )
+}
+
+/** `what`: identifies the action within a repository. A deploy key and its title stay on GitHub; the trail stores only a hash. */
+async function record(
+  { context, app, fleet }: ActOf,
+  { owner, repo }: RepositoryName,
+  { what, ...act }: Pick<NewDecision, 'kind' | 'result' | 'pull' | 'commit'> & { readonly what: string },
+): Promise<void> {
+  if (fleet === undefined) return
+  const repository = `${owner}/${repo}`
+  const digest = hash('sha256', `${act.kind} ${repository} ${what}`)
+  const decision = { ...act, id: `${act.kind} ${digest}`, who: `${app.slug}[bot]`, repository, revisions: [], digest }
+  await recordDecision(context, fleet, decision, { once: true })
+}
+
+/** The repository of a verdict, and the pull request where it is about one. */
+interface VerdictPlace extends RepositoryName {
+  readonly installation: number
+  readonly pull?: number
+}
+
+type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>
+
+/**
+ * Records a published verdict in the trail of its fleet, after the approvals that it counts. A verdict that belongs to no fleet
+ * is not recorded. An error before the fleet was known belongs to the fleet of that repository, or to the only fleet of
+ * the installation.
+ */
+export async function recordVerdict(
+  context: WorkerContext,
+  { installation, owner, repo, pull }: VerdictPlace,
+  app: AppIdentity,
+  check: string,
+  published: PublishedVerdict,
+): Promise<TrailAnchor | undefined> {
+  const { outcome, context: report } = published
+  if (context.outbox === undefined) return undefined
+  const url = report.fleet?.repository ?? (await fleetOfError(context, installation, published))
+  if (url === undefined) return undefined
+  const fleet = { installation, url }
+  const commit = report.headSha
+  const decisions = report.decisions ?? NO_DECISIONS
+  const about = { repository: `${owner}/${repo}`, commit, ...(pull === undefined ? {} : { pull }) }
+  for (const { rule, by } of decisions.approvals ?? []) {
+    const id = `approval ${owner}/${repo}@${commit} ${rule} ${by}`
+    const approval = { ...about, kind: 'approval', who: by, result: rule, revisions: [] } as const
+    await recordDecision(context, fleet, { ...approval, id, digest: hash('sha256', id) })
+  }
+  const digest = hash('sha256', JSON.stringify([outcomeOf(outcome), report.decisions ?? null]))
+  return recordDecision(context, fleet, {
+    ...about,
+    id: `verdict ${owner}/${repo}@${commit} ${check} ${digest}`,
+    ...{ kind: 'verdict', who: `${app.slug}[bot]`, digest },
+    result: decide(outcome, decisions).conclusion,
+    revisions: revisionsOf(report),
+  })
+}
+
+const outcomeOf = (outcome: CommitOutcome['outcome']) =>
+  outcome instanceof BailiwickError ? { error: outcome.code, message: outcome.message } : (outcome ?? null)
+
+/** Everything that was read for it, each repository at its commit, in a fixed order. */
+function revisionsOf({ fleet, nodes = [] }: CommitOutcome['context']): TrailRevision[] {
+  const read = [
+    ...(fleet ? [{ url: fleet.repository, commit: fleet.commit }] : []),
+    ...nodes.flatMap(({ source, charts = [] }) => [source, ...(source.includes ?? []), ...charts]),
+  ]
+  const all = new Map(
+    read
+      .filter(({ commit }) => /^([0-9a-f]{40}|sha256:[0-9a-f]{64})$/.test(commit))
+      .map(({ url, commit }) => [`${url} ${commit}`, { repository: url, commit }]),
+  )
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, revision]) => revision)
+}
+
+async function fleetOfError(
+  context: WorkerContext,
+  id: number,
+  { outcome, context: { repository } }: PublishedVerdict,
+): Promise<string | undefined> {
+  if (!(outcome instanceof BailiwickError)) return undefined
+  try {
+    const installation = githubInstallation(context, id, await context.app.reader(id))
+    const urls = (await installation.designation()).fleets.map(fleet => fleet.repository.url)
+    const own = urls.includes(repository) ? repository : undefined
+    const url = own ?? (new Set(urls).size === 1 ? urls[0] : undefined)
+    if (url !== undefined || urls.length === 0) return url
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+  }
+  context.log.warn(
+    { repository, code: outcome.code },
+    'an error is in no trail: it is not known which fleet it concerns',
+  )
+  return undefined
+}
+
+/** A pressed button of a check run: its decision kind and the person. */
+interface Press {
+  readonly kind: DecisionKind
+  readonly check: number
+  readonly login: string
+  /** Addresses of the fleets that it affects. */
+  readonly fleets: readonly string[]
+}
+
+/** Records a pressed button in the trail of each fleet that it affects. */
+export async function recordButton(
+  context: WorkerContext,
+  { installation, repository }: OpenedRepository,
+  { number: pull, head: { sha: commit } }: PullRequest,
+  { kind, check, login: who, fleets }: Press,
+): Promise<void> {
+  const id = `button ${kind} ${check} ${commit} ${who}`
+  const about = { repository: `${repository.owner}/${repository.name}`, commit, pull }
+  for (const url of fleets) {
+    const decision = { ...about, id, kind, who, result: 'done', revisions: [], digest: hash('sha256', id) }
+    await recordDecision(context, { installation: installation.id, url }, decision, { once: true })
+  }
+}

@@ -1,0 +1,197 @@
+import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import { listOurCheckRuns, type OurCheckRun, renameCheckRuns } from '../../src/github/checks.ts'
+import { type ListedPullRequest, listOpenPullRequests } from '../../src/github/pull-request.ts'
+import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/check-run-text.ts'
+import { isTenancyCheck, type NamedCheck, SUPERSEDED_CHECK_NAME } from '../../src/verdict/check-names.ts'
+import { evaluatedEarlier, type FleetAnswer } from '../fleets/evaluate-change.ts'
+import type { Pin } from '../fleets/source-reader.ts'
+import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { type RepositoryBases, readBases } from './bases.ts'
+import { openPlace, type PublishTarget } from './publish-verdict.ts'
+
+/** An open pull request, the checks that it gets, and our runs on its head as they are then. */
+export interface SettledPull {
+  readonly pull: ListedPullRequest
+  readonly checks: readonly NamedCheck[]
+  readonly runs: readonly OurCheckRun[]
+}
+
+/**
+ * Brings the names of our runs in line with the gated bases of a repository, before anything is evaluated: on the heads of
+ * open pull requests and on the tips of branches, what counts for no base, or passes for another one, is renamed. Answers
+ * the open pull requests.
+ */
+export async function settleRepository(
+  context: WorkerContext,
+  subject: OpenedRepository,
+  bases: RepositoryBases,
+): Promise<readonly SettledPull[]> {
+  const { repository, installation, octokit } = subject
+  const name = { owner: repository.owner, repo: repository.name }
+  const open = await listOpenPullRequests(octokit, name)
+  const app = await context.app.identity()
+  let opened: Promise<PublishTarget> | undefined
+  const place = () => {
+    opened ??= openPlace(context, { installation: installation.id, ...name }, repository.id)
+    return opened
+  }
+  const settled: SettledPull[] = []
+  for (const [sha, pulls] of Map.groupBy(open, ({ head }) => head.sha)) {
+    const checks = await bases.checksOf(pulls.map(({ base }) => base.ref))
+    const runs = await settleCommit(place, checks, await listOurCheckRuns(octokit, app, name, sha))
+    for (const pull of pulls) settled.push({ pull, checks: checksAt(checks, pull.base.ref), runs })
+  }
+  for (const branch of bases.followed) {
+    const tip = await installation.head(repository, { branch })
+    // what the queue merged, or an older version published, would let a pull request from the tip merge at once
+    if (tip !== undefined && open.every(({ head }) => head.sha !== tip))
+      await settleCommit(place, await bases.checksOf([branch]), await listOurCheckRuns(octokit, app, name, tip))
+  }
+  return settled
+}
+
+function settleCommit(
+  place: () => Promise<PublishTarget>,
+  checks: readonly NamedCheck[],
+  runs: readonly OurCheckRun[],
+) {
+  return supersedeRuns(place, runs, run => isUnasked(run, checks) || isOfOtherBase(run, checks))
+}
+
+/** Those of the checks of a commit that let it be merged into this base. */
+export function checksAt(checks: readonly NamedCheck[], base: string): readonly NamedCheck[] {
+  return checks.filter(({ bases }) => bases.includes(base))
+}
+
+/** What becomes gated leaves many pull requests behind: they start this far apart. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
+
+/** Updates the checks of a repository, then enqueues an evaluation of every pull request that lost its verdict. */
+export async function settleAndAsk(context: WorkerContext, subject: OpenedRepository): Promise<void> {
+  const { installation, repository } = subject
+  const settled = await settleRepository(context, subject, await readBases(context, subject))
+  const missing = settled.filter(
+    ({ checks, runs }) => checks.length > 0 && stalenessOfChecks(checks, runs).staleness === 'missing',
+  )
+  const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
+  for (const [index, { pull }] of missing.entries()) {
+    const delayMs = Math.min(index * SPREAD_MS, LATEST_MS)
+    await context.queue.add('validate-pull-request', { ...name, pull: pull.number }, { delayMs })
+  }
+}
+
+/** So many repositories are settled at once, before anything else is evaluated; more are by jobs of their own. */
+const AT_ONCE = 20
+
+/**
+ * Updates the checks of every repository whose gated branches changed with a push: on a newly followed branch, passing
+ * checks of open pull requests do not cover it. If a fleet fails to build, or builds again, every gated base loses its
+ * verdict, and the sweep evaluates them. `before`: the previous commit of the branch, if known.
+ */
+export async function settleFollowed(
+  context: WorkerContext,
+  { installation, octokit }: OpenedRepository,
+  head: Pin,
+  before: string | undefined,
+  answers: readonly FleetAnswer[],
+): Promise<void> {
+  if (before === undefined) return // what is gated follows from what a branch declares, not from its being there
+  const earlier = await evaluatedEarlier(context, installation, { ...head, commit: before })
+  const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
+  const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
+  const changed = (await installation.repositories()).filter(({ url, archived }) => urls.has(url) && !archived)
+  for (const [index, repository] of changed.entries()) {
+    const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
+    if (index < AT_ONCE) await settleAndAsk(context, { installation, repository, octokit })
+    else await context.queue.add('settle-checks', name)
+  }
+  if (darkOf(earlier ?? []) !== darkOf(answers))
+    await context.queue.add('sweep-installation', { installation: installation.id })
+}
+
+/** The fleets whose sources are not known, as one text. */
+function darkOf(answers: readonly FleetAnswer[]): string {
+  return JSON.stringify(answers.flatMap(({ place, isDark }) => (isDark ? [place.repository.url] : [])).sort())
+}
+
+/** By repository: the branches that these fleets follow or list, as one text. */
+function branchesOf(answers: readonly FleetAnswer[]): ReadonlyMap<string, string> {
+  const all = answers.flatMap(({ gated = [] }) => gated)
+  const byUrl = Map.groupBy(all, ({ url }) => url)
+  const text = (branches: readonly { branch: string }[]) =>
+    JSON.stringify([...new Set(branches.map(({ branch }) => branch))].sort())
+  return new Map([...byUrl].map(([url, branches]) => [url, text(branches)]))
+}
+
+/** Whether a run lets something pass now. */
+export function passes({ status, conclusion }: OurCheckRun): boolean {
+  return status === 'completed' && conclusion === 'success'
+}
+
+/** Whether no check of the commit has the name of this run. */
+export function isUnasked({ name }: OurCheckRun, checks: readonly NamedCheck[]): boolean {
+  return isTenancyCheck(name) && checks.every(check => check.name !== name)
+}
+
+/** Whether a run passes what was evaluated for another base than its check is about now. */
+export function isOfOtherBase(run: OurCheckRun, checks: readonly NamedCheck[]): boolean {
+  return passes(run) && checks.some(check => check.name === run.name && !isForBases(run.externalId, check))
+}
+
+/**
+ * Renames runs of a commit: GitHub would let them count wherever their name is required. `runs`: the latest of each name.
+ * Returns those that stay.
+ */
+export async function supersedeRuns(
+  place: () => Promise<PublishTarget>,
+  runs: readonly OurCheckRun[],
+  isSuperseded: (run: OurCheckRun) => boolean,
+): Promise<readonly OurCheckRun[]> {
+  const superseded = runs.filter(isSuperseded)
+  for (const { name: from, headSha } of superseded) {
+    const { octokit, app, owner, repo } = await place()
+    await renameCheckRuns(octokit, app, { owner, repo }, { headSha, from, to: SUPERSEDED_CHECK_NAME })
+  }
+  return runs.filter(run => !superseded.includes(run))
+}
+
+/**
+ * The state of a verdict. `missing`: there is none, or an outage prevented it. `old`: a dependency was evaluated since.
+ * `slowly`: only the version of engine and rules differs; the old verdict counts until its turn comes.
+ */
+export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
+
+/** `since`: when what the verdict depends on was last evaluated itself, in ms; a verdict begun before may be older than it. */
+export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness {
+  const id = run?.externalId ?? ''
+  if (run?.status !== 'completed' || isUndecidedId(id)) return 'missing'
+  if (begun(run) < since) return 'old'
+  return versionOfExternalId(id) === ENGINE_VERSION ? 'fresh' : 'slowly'
+}
+
+/** When a verdict was started, in ms; 0 if GitHub does not show it. */
+export function begun(run: OurCheckRun | undefined): number {
+  return run?.startedAt ? Date.parse(run.startedAt) || 0 : 0
+}
+
+const URGENCY: readonly Staleness[] = ['fresh', 'slowly', 'old', 'missing']
+
+/**
+ * The most urgent state among the checks of a pull request, with its run. A check for other bases counts as missing.
+ */
+export function stalenessOfChecks(
+  checks: readonly NamedCheck[],
+  runs: readonly OurCheckRun[],
+  since = 0,
+): { readonly staleness: Staleness; readonly run?: OurCheckRun | undefined } {
+  const each = checks.map(check => {
+    const run = runs.find(one => one.name === check.name)
+    const isOther = run?.status === 'completed' && !isForBases(run.externalId, check)
+    return { run, staleness: isOther ? 'missing' : stalenessOf(run, since) } as const
+  })
+  return each.reduce((most, one) => (URGENCY.indexOf(one.staleness) > URGENCY.indexOf(most.staleness) ? one : most), {
+    staleness: 'fresh',
+    run: undefined,
+  })
+}

@@ -1,0 +1,311 @@
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../../src/base/errors.ts'
+import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { listBranchCommits } from '../../src/github/contents/commits.ts'
+import { listNamesakes } from '../../src/github/contents/repositories.ts'
+import { type DesignationRecord, designationMarker } from '../../src/github/designate.ts'
+import { upsertIssue } from '../../src/github/issues.ts'
+import { readOffer } from '../../src/github/own-pulls.ts'
+import {
+  listEvaluatedRulesets,
+  type Ruleset,
+  readBranchProtection,
+  readBranchRules,
+  readRuleset,
+} from '../../src/github/protection.ts'
+import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report.ts'
+import {
+  type BaselineState,
+  type BranchGate,
+  baselineOfferText,
+  type FirstReportFacts,
+  type TrailFacts,
+} from '../../src/report/first-report-sections.ts'
+import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
+import { foreignCommits } from '../../src/verdict/append-decisions.ts'
+import type { FleetSurvey } from '../../src/verdict/audit/survey-fleet.ts'
+import { namesBranch } from '../../src/verdict/branch-ruleset.ts'
+import { isTenancyCheck, ownCheckName } from '../../src/verdict/check-names.ts'
+import { evaluateGate, type OurCheck, type ProtectionLayer, trailGaps } from '../../src/verdict/evaluate-gate.ts'
+import { NOTHING_EVALUATED } from '../../src/verdict/evaluated.ts'
+import { TRAIL_BRANCH } from '../../src/verdict/trail-entry.ts'
+import type { EvaluatedRevisionSet } from '../fleets/evaluate-revision-set.ts'
+import { findRepository, narrowerSources, withoutSources } from '../fleets/source-reader.ts'
+import type {
+  DesignatedFleets,
+  FleetPlace,
+  Installation,
+  ReadableRepository,
+  WorkerContext,
+} from '../fleets/worker-context.ts'
+import type { PublishTarget } from './publish-verdict.ts'
+import { openRecordedPull } from './record-decision.ts'
+
+/** The issue form by which teams ask for a tenant. */
+const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
+
+/** A fleet and its present revision set. */
+export interface SurveyedPlace {
+  readonly fleet: FleetPlace
+  readonly evaluated: EvaluatedRevisionSet
+}
+
+/** Surveys one fleet. A fleet that cannot be built gives a survey with only its error. */
+export async function surveyOf(
+  { evaluator, disabledRules }: WorkerContext,
+  installation: Installation,
+  { fleet, evaluated }: SurveyedPlace,
+): Promise<FleetSurvey> {
+  const { repository, branch } = fleet
+  const { sources, snapshot, fleetCommit: commit, evaluation } = evaluated
+  const tree = await installation.content(repository, commit)
+  // the report is an issue on the fleet's own repository
+  const narrower = await narrowerSources(
+    installation,
+    repository.url,
+    sources.map(source => source.url),
+  )
+  const answer = await evaluator.evaluate({
+    type: 'survey',
+    today: new Date().toISOString().slice(0, 10),
+    head: withoutSources(
+      {
+        fleet: { url: repository.url, branch, commit, tree },
+        sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
+        opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+        facts: snapshot.facts,
+        disabledRules,
+        registries: snapshot.registries,
+      },
+      new Set(narrower),
+    ),
+  })
+  if (answer.type === 'surveyed') return answer.survey
+  if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its judgement did not read')
+  const { errors } = evaluation.verdict
+  const own = { url: repository.url, branch }
+  return {
+    summary: evaluation.verdict.summary,
+    ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [] },
+    ...{ errors, errorCount: errors.length, evaluated: NOTHING_EVALUATED, gated: [own], enforcement: 'block' },
+  }
+}
+
+/** As whom is looked, everywhere, and as whom is written: on the fleet's own repository only. */
+interface SurveyDesk {
+  readonly gates: GateDesk
+  readonly writer: Pick<PublishTarget, 'octokit' | 'app'>
+  readonly installation: Installation
+  readonly designation: DesignatedFleets['designation']
+  /** The record that the report keeps; undefined where the operator decides. */
+  readonly record: Omit<DesignationRecord, 'at'> | undefined
+}
+
+/** Publishes the survey in the fleet's repository: the baseline pull request if needed, and the first report. */
+export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surveyed: SurveyedPlace): Promise<void> {
+  const { gates, writer, installation, record } = desk
+  const { repository, branch } = surveyed.fleet
+  const survey = await surveyOf(context, installation, surveyed)
+  const { entries } = await installation.content(repository, surveyed.evaluated.fleetCommit)
+  const has = (path: string) => entries.some(entry => entry.path === path)
+  const facts: FirstReportFacts = {
+    url: repository.url,
+    survey,
+    gates: await readGates(gates, installation, survey.gated),
+    baseline: await offerBaseline({ context, installation }, writer, surveyed.fleet, survey, has(BASELINE_FILE)),
+    hasForm: has(FORM),
+    trail: context.outbox ? await readTrailGaps(gates, repository) : 'off',
+    ...openDesignation(desk, repository.id),
+  }
+  const isDefault = branch === repository.defaultBranch
+  const marker = isDefault
+    ? REPORT_MARKER
+    : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
+  const name = { owner: repository.owner, repo: repository.name }
+  const seal = record ? `${designationMarker({ ...record, at: repository.id }, context.config.privateKey)}\n` : ''
+  const written = await upsertIssue(writer.octokit, writer.app, name, {
+    marker,
+    title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
+    body: `${marker}\n${seal}\n${firstReport(facts)}`,
+  })
+  if (!written)
+    context.log.warn(
+      { fleet: repository.url },
+      'first report is not shown: issues are disabled in the fleet repository',
+    )
+}
+
+function openDesignation({ designation }: SurveyDesk, repository: number): Pick<FirstReportFacts, 'designation'> {
+  if (designation.state === 'none') return {}
+  const { pending } = designation
+  if (pending) return { designation: { kind: 'pending', included: pending.some(one => one.repository === repository) } }
+  return designation.state === 'undecided' && designation.reason === 'several'
+    ? { designation: { kind: 'several' } }
+    : {}
+}
+
+/** The client and installation that read the gates. */
+interface GateDesk {
+  readonly app: AppIdentity
+  readonly reader: Octokit
+  /** Reads rulesets and nothing else: GitHub shows who may bypass one only to who may change it. */
+  readonly rulesets: Octokit
+}
+
+/** Each costs two to four requests; a fleet with more is looked at as far as this. */
+const MAX_BRANCHES = 300
+
+/** Reads and evaluates the protection of these branches on GitHub, uncached. Throws `github-unavailable`. */
+export async function readGates(
+  desk: GateDesk,
+  installation: Installation,
+  branches: readonly GatedBranch[],
+): Promise<BranchGate[]> {
+  const reader = new GateReader(desk, installation)
+  const gates: BranchGate[] = []
+  for (const [index, branch] of branches.entries()) {
+    if (index < MAX_BRANCHES) gates.push(await reader.read(branch))
+    else gates.push({ ...branch, gate: undefined, unread: `only ${MAX_BRANCHES} branches are checked` })
+  }
+  return gates
+}
+
+/** Reads each ruleset once, however many branches it is about. */
+class GateReader {
+  readonly #desk: GateDesk
+  readonly #installation: Installation
+  readonly #rulesets = new Map<string, Promise<Ruleset | undefined>>()
+  readonly #evaluated = new Map<string, Promise<Ruleset[]>>()
+
+  constructor(desk: GateDesk, installation: Installation) {
+    this.#desk = desk
+    this.#installation = installation
+  }
+
+  async read({ url, branch }: GatedBranch): Promise<BranchGate> {
+    const repository = await findRepository(this.#installation, { url })
+    const unread = (why: string) => ({ url, branch, gate: undefined, unread: why })
+    if (!repository) return unread('the App is not installed on this repository')
+    try {
+      if ((await this.#installation.head(repository, { branch })) === undefined)
+        return unread('the branch does not exist')
+      const check = ownCheckName({ branch, isDefault: branch === repository.defaultBranch })
+      return {
+        url,
+        branch,
+        check,
+        gate: await this.#evaluateFleet(repository, branch, { name: check, app: this.#desk.app.id }),
+      }
+    } catch (error) {
+      if (error instanceof BailiwickError && error.code === 'not-permitted') return unread('GitHub does not show it')
+      throw error
+    }
+  }
+
+  async #evaluateFleet(repository: ReadableRepository, branch: string, check: OurCheck) {
+    const { reader: octokit, app } = this.#desk
+    const name = { owner: repository.owner, repo: repository.name }
+    const protection = await readBranchProtection(octokit, name, branch)
+    const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
+    const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
+    const first = evaluateGate(known, check)
+    if (first.state === 'real' || first.state === 'weak') return first
+    // it is open: what looks like a gate, and who could answer in our place
+    const evaluated = (await this.#evaluatedOf(repository)).filter(
+      one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
+    )
+    const namesakes = await listNamesakes(octokit, app, name, { branch, name: check.name })
+    return evaluateGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
+  }
+
+  async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {
+    const rules = await readBranchRules(this.#desk.reader, nameOf(repository), branch)
+    const layers: ProtectionLayer[] = []
+    for (const { ruleset: id, ...layer } of rules) {
+      const ours = layer.checks.some(check => isTenancyCheck(check.context))
+      const ruleset = ours ? await this.#ruleset(repository, id) : undefined
+      layers.push({ ...layer, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
+    }
+    return layers
+  }
+
+  #ruleset(repository: ReadableRepository, id: number): Promise<Ruleset | undefined> {
+    // one of the organisation has the same number everywhere
+    return remembered(this.#rulesets, `${repository.owner} ${id}`, () =>
+      readRuleset(this.#desk.rulesets, nameOf(repository), id),
+    )
+  }
+
+  #evaluatedOf(repository: ReadableRepository): Promise<Ruleset[]> {
+    return remembered(this.#evaluated, repository.url, async () => {
+      const numbers = await listEvaluatedRulesets(this.#desk.reader, nameOf(repository))
+      const found = await Promise.all(numbers.map(id => this.#ruleset(repository, id)))
+      return found.filter(one => one !== undefined)
+    })
+  }
+}
+
+function remembered<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const value = known.get(key) ?? ask()
+  known.set(key, value)
+  return value
+}
+
+const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
+
+/** What GitHub says about the branch of a fleet's trail: its protection, and who wrote its last hundred commits. */
+async function readTrailGaps(
+  { reader, rulesets, app }: Pick<GateDesk, 'reader' | 'rulesets' | 'app'>,
+  { owner, name: repo }: ReadableRepository,
+): Promise<TrailFacts> {
+  const place = { owner, repo }
+  const commits = await listBranchCommits(reader, place, TRAIL_BRANCH)
+  if (commits === undefined) return { branch: TRAIL_BRANCH, gaps: undefined }
+  const { layer, hidden } = await readBranchProtection(reader, place, TRAIL_BRANCH)
+  const layers: ProtectionLayer[] = layer ? [layer] : []
+  for (const { ruleset: id, ...rules } of await readBranchRules(reader, place, TRAIL_BRANCH)) {
+    const ruleset = await readRuleset(rulesets, place, id)
+    layers.push({ ...rules, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
+  }
+  const foreign = foreignCommits(commits, app.slug).map(({ sha }) => sha)
+  return { branch: TRAIL_BRANCH, gaps: trailGaps({ layers, hidden, foreign }, app.id) }
+}
+
+/** Branch of the pull request; a fleet on another branch than the default one has its own. */
+function baselineBranch({ branch, repository }: FleetPlace): string {
+  return branch === repository.defaultBranch ? 'bailiwick/baseline' : `bailiwick/baseline-${branch}`
+}
+
+/**
+ * Opens a baseline pull request for a fleet that has violations and no baseline file, and updates it while it is open.
+ * If people closed or merged it, it is not opened again.
+ */
+async function offerBaseline(
+  { context, installation }: { readonly context: WorkerContext; readonly installation: Pick<Installation, 'id'> },
+  { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
+  fleet: FleetPlace,
+  survey: FleetSurvey,
+  hasFile: boolean,
+): Promise<BaselineState> {
+  if (hasFile) return { kind: 'present' }
+  if (survey.baseline === undefined) return { kind: 'not-needed' }
+  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
+  const where = { base: fleet.branch, branch: baselineBranch(fleet) }
+  const offer = await readOffer(octokit, app, name, where)
+  if (offer.state === 'closed') return { kind: 'declined' }
+  const { title, body } = baselineOfferText(survey)
+  const act = { context, app, fleet: { installation: installation.id, url: fleet.repository.url } }
+  try {
+    const { number: pull } = await openRecordedPull(act, octokit, name, {
+      ...where,
+      ...{ title, body, message: title },
+      files: [{ path: BASELINE_FILE, content: survey.baseline }],
+    })
+    return { kind: 'offered', pull }
+  } catch (error) {
+    // someone uses a branch of that name: it is theirs
+    if (error instanceof BailiwickError && error.code === 'onboard-input') return { kind: 'declined' }
+    throw error
+  }
+}
