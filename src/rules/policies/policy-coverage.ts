@@ -20,7 +20,7 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The result of the policy depends on what only the cluster knows, or a part of it is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, and `rules` and quota annotations of Capsule Tenants; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, `rules` and quota annotations of Capsule Tenants, and what Capsule gives to promoted accounts; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
@@ -97,17 +97,25 @@ const CAPSULE_PARTS = ['enforce', 'quota']
 /** Quotas of custom kinds, as annotations of a Capsule Tenant. */
 const CAPSULE_QUOTA = /^(quota|used)\.resources\.capsule\.clastix\.io\//
 
+/** An account that Capsule makes an owner of its Tenant, or that a rule of the Tenant gives roles. */
+const CAPSULE_PROMOTED = /^(owner\.)?projectcapsule\.dev\/promote$/
+
 /** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
+  const marks = (part: string, pattern: RegExp) => {
+    const map = at(object.root, ['metadata', part])
+    return map?.type === 'map' ? [...map.fields.keys()].filter(key => pattern.test(key)) : []
+  }
+  if (kind === '/ServiceAccount') return marks('labels', CAPSULE_PROMOTED)
   const isCapsule = kind === CAPSULE_TENANT
   if (!KYVERNO.has(kind) && !isCapsule) return []
   const items = itemsOf(at(object.root, ['spec', 'rules']))
   const parts = isCapsule ? CAPSULE_PARTS : PARTS
-  const annotations = isCapsule ? at(object.root, ['metadata', 'annotations']) : undefined
-  const quotas =
-    annotations?.type === 'map' ? [...annotations.fields.keys()].filter(key => CAPSULE_QUOTA.test(key)) : []
-  return [...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))), ...quotas]
+  return [
+    ...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))),
+    ...(isCapsule ? marks('annotations', CAPSULE_QUOTA) : []),
+  ]
 }
 
 /** A policy on a cluster and its results for the fleet's objects. */
