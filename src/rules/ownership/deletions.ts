@@ -105,7 +105,7 @@ function* removedTenant(
       node,
       object,
       path: ['metadata', 'name'],
-      origin: node.kustomization.root.origin,
+      isBefore: true,
       value: 'removed',
       message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
