@@ -65,12 +65,17 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
     ...followers.map(one => `Follows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`),
     `Applied by ${named(identities)}`,
     `Fix: ${visible(fixText(group, context.repository), 1000)}`,
-    ...(place.file === origin.file ? [] : [`Written at ${visible(placeOf(origin, context.repository))}`]),
+    ...(place.file === origin.file && !finding.isBefore
+      ? []
+      : [
+          `${finding.isBefore ? 'Before this change at' : 'Written at'} ${visible(placeOf(origin, context.repository))}`,
+        ]),
   ]
   return [
     {
       path: place.file,
-      line: Math.max(1, place.line),
+      // a line of the base is another one of the head
+      line: finding.isBefore ? 1 : Math.max(1, place.line),
       level,
       title: visible(`${finding.rule}: ${whose} (${clusters.join(', ')})`, 200),
       message: lines.join('\n'),

@@ -215,7 +215,8 @@ function command(
   { more = '', fix = item.fix }: { more?: string; fix?: string } = {},
 ): string {
   const { repository, file, line, column } = item.origin
-  const isHere = file !== '' && (repository === here || repository === '')
+  // a line of the base is another one of the head
+  const isHere = file !== '' && (repository === here || repository === '') && !('isBefore' in item)
   const place = isHere ? '' : placeOf(item.origin, here)
   const properties = [
     ...(isHere ? [`file=${property(file)}`, `line=${Math.max(1, line)}`, `col=${Math.max(1, column)}`] : []),

@@ -122,7 +122,7 @@ function findingResult(group: FindingGroup, ids: readonly string[], here: string
     level: level === 'warning' ? ('warning' as const) : ('error' as const),
     baselineState: BASELINE[state],
     message: { text: texts.join(' ') },
-    locations: [{ ...physical(finding.origin), logicalLocations: reached.map(one => logical(one.finding)) }],
+    locations: [{ ...physical(ofHead(finding)), logicalLocations: reached.map(one => logical(one.finding)) }],
     partialFingerprints: { 'bailiwick/v1': finding.fingerprint },
     ...(state === 'waived' ? { suppressions: [{ kind: 'external', status: 'accepted' }] } : {}),
     properties: {
@@ -177,6 +177,9 @@ function placed(origin: Finding['origin'], here: string): { readonly repository:
     place: visible(placeOf(origin, here)) || 'no file',
   }
 }
+
+/** A line of the base is another one of the head. */
+const ofHead = ({ origin, isBefore }: Finding) => (isBefore ? { ...origin, line: 1, column: 1 } : origin)
 
 function physical(origin: Finding['origin']) {
   const uri = origin.file.toWellFormed().split('/').map(encodeURIComponent).join('/')

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
+import { annotationsOf } from '../../../src/report/check-run-text.ts'
 import { formats } from '../../../src/report/formats/formats.ts'
+import type { ReportContext } from '../../../src/report/outcome.ts'
 import type { Verdict } from '../../../src/rules/model/finding.ts'
 import { rules } from '../../../src/rules/registry.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
@@ -176,4 +178,20 @@ test('github names only files of the repository at hand', () => {
   const [elsewhere] = print('github', verdict({ violations: [finding()] }), FLEET).split('\n')
   expect(elsewhere).not.toContain('file=')
   expect(elsewhere).toContain('acme/ops-team steal.yaml:5')
+})
+
+test('a line of the base is no line of the head: nothing is shown or marked there', () => {
+  const removed = verdict({ violations: [finding({ isBefore: true })] })
+  const excerpt = () => '  name: the text of another line'
+  const lineOf = (name: string) => formats.get(name)!(removed, { here: OPS, rules, version: '0.1.0', excerpt })
+  expect(print('github', removed)).not.toContain('line=5')
+  expect(JSON.parse(print('sarif', removed)).runs[0].results[0].locations[0].physicalLocation.region.startLine).toBe(1)
+  expect(lineOf('text')).not.toContain('the text of another line')
+  expect(lineOf('text')).toContain('steal.yaml:5')
+  const present = verdict({ violations: [finding()] })
+  expect(formats.get('text')!(present, { here: OPS, rules, version: '0.1.0', excerpt })).toContain(
+    'the text of another line',
+  )
+  const [annotation] = annotationsOf(removed, { repository: OPS } as ReportContext)
+  expect(annotation).toMatchObject({ line: 1, message: expect.stringContaining('Before this change at steal.yaml:5') })
 })
