@@ -94,6 +94,7 @@ function findingJson(finding: Finding): Record<string, unknown> {
     fingerprint,
     cause,
     policy,
+    isBefore,
   } = finding
   const { apiVersion, kind, namespace, name } = object
   return {
@@ -110,6 +111,7 @@ function findingJson(finding: Finding): Record<string, unknown> {
     message,
     fix,
     fingerprint,
+    ...(isBefore ? { isBefore } : {}),
     ...(cause === undefined ? {} : { cause }),
     ...(policy ? { policy: policyJson(policy) } : {}),
   }

@@ -25,7 +25,9 @@ const verdicts: Record<string, Verdict> = {
       finding({ state: 'fixed', fingerprint: 'f3' }),
       finding({ state: 'waived', fingerprint: 'f4' }),
     ],
-    warnings: [finding({ level: 'warning', rule: 'rbac-dangling-role', tenant: '', fingerprint: 'f5' })],
+    warnings: [
+      finding({ level: 'warning', rule: 'rbac-dangling-role', tenant: '', fingerprint: 'f5', isBefore: true }),
+    ],
     errors: [failure(), failure({ state: 'standing' }), failure({ cluster: '', tenant: '', node: '' })],
     notEvaluated: [finding({ level: 'warning', rule: 'kind-not-evaluated', message: 'Widget is not evaluated.' })],
     requiredApprovals: [
