@@ -66,7 +66,12 @@ describe('the decision of the gate', () => {
 
   test('is what the check run concludes, whoever renders it', () => {
     for (const { outcome, circumstances } of COMBINATIONS) {
-      const context = { kind: 'pull-request', repository: FLEET, headSha: 'a'.repeat(40), circumstances } as const
+      const context = {
+        kind: 'pull-request',
+        repository: FLEET,
+        headSha: 'a'.repeat(40),
+        decisions: circumstances,
+      } as const
       expect(checkRunOf(outcome, context).conclusion).toBe(decide(outcome, circumstances).conclusion)
     }
   })

@@ -73,9 +73,9 @@ export async function readGroupDecisions(
   const { missing, approvals } = asked
   const given = approvals.length > 0 ? { approvals } : {}
   const present: HumanDecisions = { ...NO_DECISIONS, ...(hold ? { hold } : {}), ...given, demands: missing }
-  const decided = {
+  const decided: CommitOutcome = {
     ...evaluated,
-    context: { ...evaluated.context, circumstances: { ...NO_DECISIONS, demands: missing } },
+    context: { ...evaluated.context, decisions: { ...NO_DECISIONS, demands: missing } },
   }
   if (!alone || !blocks(decided)) return present
   const override = await readOverride(context, subject, pull, await runs())
