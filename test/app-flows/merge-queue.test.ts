@@ -3,6 +3,7 @@ import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
+import { follower, source } from './private-sources.ts'
 import { DEV, IN_BASE, IN_STAGING, openDev, withResource } from './red-together.ts'
 import { followOnProduction } from './two-bases.ts'
 
@@ -92,6 +93,26 @@ test('an override of the head counts in a group that holds nothing else', async 
   expect(group).toMatchObject({ pull, run: { conclusion: 'success' } })
   expect(group.run.output.title).toContain('Overridden by ada')
   expect(isMerged(pull)).toBe(true)
+}, 60_000)
+
+test('an override of the head counts where only an approval is missing', async () => {
+  const { github } = stage
+  const pull = openDev(github, 'own-source', {
+    'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'own.yaml'),
+    // a repository that the App cannot read
+    'staging/own.yaml': source('own', 'https://github.com/strangers/own') + follower('own'),
+  })
+  await stage.settle()
+  const alone = said(github, DEV, 'own-source')
+  expect([alone?.conclusion, alone?.output.title]).toEqual(['failure', expect.stringMatching(/^Required approval: /)])
+  const body = `/bailiwick override ${github.commitOf(DEV, 'own-source').slice(0, 12)} known to us, incident 43`
+  github.comment({ repo: DEV, issue: pull, as: 'ada', body })
+  await stage.settle()
+  github.enqueue(DEV, pull, { as: 'dora' })
+  await stage.settle()
+  const group = groups().at(-1)!
+  expect(group).toMatchObject({ pull, run: { conclusion: 'success' } })
+  expect(group.run.output.title).toContain('Overridden by ada')
 }, 60_000)
 
 test('what the queue passed lets the tip of its branch into no other one whose rules come to accept the name', async () => {
