@@ -101,7 +101,7 @@ const CONTROLLERS: ReadonlyMap<string, string> = new Map([
 
 const pods = new WeakMap<KubeObject, KubeObject>()
 
-/** The request by which a controller creates the Pod of an object; undefined for a Pod itself and for what makes none. */
+/** The request by which a controller creates an object's Pod; undefined for a Pod itself and for kinds without Pods. */
 export function podRequest(kind: string, { object, id }: AdmissionRequest): AdmissionRequest | undefined {
   const controller = CONTROLLERS.get(kind)
   const path = runningPodPath(kind)

@@ -9,18 +9,18 @@ import {
   VALIDATING_POLICY,
 } from './kyverno/validating-engine.ts'
 
-/** What evaluates the policies of some kinds that a fleet's platform renders: one folder of src/admission, and one entry below. */
+/** The evaluator of some kinds of policies that a fleet's platform renders: one folder of src/admission, one entry below. */
 export interface PolicyEngine {
   readonly name: string
   /** The kinds of its policies, `<group>/<Kind>`. */
   readonly kinds: readonly string[]
-  /** Kinds that decide with the policies what these say: bindings and exceptions. */
+  /** Kinds that affect the result of the policies: bindings and exceptions. */
   readonly companions: readonly string[]
-  /** What its policies say about a request. Pure; whatever a policy holds, it never throws. */
+  /** The answer of its policies to a request. Pure; never throws, whatever a policy contains. */
   evaluate(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer
 }
 
-/** Every engine, in the order of what they say. */
+/** Every engine, in the order of their answers. */
 export const policyEngines: readonly PolicyEngine[] = [
   {
     name: 'kyverno',
@@ -42,12 +42,12 @@ export const policyEngines: readonly PolicyEngine[] = [
   },
 ]
 
-/** Whether a cluster has policies at all: most have none, and then nothing else is asked. */
+/** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
 export function hasPolicies(world: AdmissionWorld): boolean {
   return policyEngines.some(({ kinds }) => kinds.some(kind => world.policies(kind).length > 0))
 }
 
-/** What every policy of a cluster says about a request. Pure; never throws, whatever a policy holds. */
+/** The answer of every policy of a cluster to a request. Pure; never throws, whatever a policy contains. */
 export function evaluateAdmission(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   const answers = policyEngines.map(engine => engine.evaluate(world, request))
   return {

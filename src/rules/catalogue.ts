@@ -23,7 +23,7 @@ function chapter(rule: Rule): string {
   ].join('\n\n')
 }
 
-/** `isDamaged`: what cannot be evaluated may be no YAML. */
+/** `isDamaged`: a damaged file may not be valid YAML. */
 function exampleParts(example: RuleExample | undefined, isDamaged: boolean): string[] {
   if (!example) return []
   const { files, line, message, fix, patch } = example
@@ -45,7 +45,7 @@ const LANGUAGES = [
   ['.diff', 'diff'],
 ] as const
 
-/** A block that nothing in the text ends. */
+/** A code block with a fence that the text does not contain. */
 function fenced(text: string, path: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(run => run.length))
   const fence = '`'.repeat(Math.max(3, longest + 1))
@@ -59,7 +59,6 @@ function counts({ severity, level = 'violation', profile = 'baseline' }: Rule): 
   return profile === 'restricted' ? `${severity}, a warning in the profile \`baseline\`` : severity
 }
 
-/** A file of an example. */
 interface ExampleFile {
   /** `fleet`, or the repository of a tenant. */
   readonly repository: string
@@ -67,20 +66,20 @@ interface ExampleFile {
   readonly text: string
 }
 
-/** A small change that exactly one rule answers, and what it answers. */
+/** A small change on which exactly one rule reports, and the rule's finding. */
 export interface RuleExample {
   /** What is special about it. */
   readonly title: string
   /** The case of test/attacks, and its variant, that it is taken from. */
   readonly case: string
   readonly variant: string
-  /** What is added or changed; the finding points into the first one. */
+  /** Files that are added or changed; the finding points into the first one. */
   readonly files: readonly ExampleFile[]
   /** Line of the finding in the first file; 0 for the file itself. */
   readonly line: number
   readonly message: string
   readonly fix: string
-  /** The edit that certainly fixes it, as a unified diff; absent where a person decides. */
+  /** The edit that certainly fixes it, as a unified diff; absent where a person must choose. */
   readonly patch?: readonly string[]
 }
 

@@ -16,7 +16,7 @@ import type { Rule, RuleContext, Violation } from './model/rule.ts'
 
 const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
 
-/** A limit for a tenant that there is not limits nobody. */
+/** A limit for a tenant that does not exist has no effect. */
 export const configUnused: Rule = {
   id: 'config-unused',
   severity: 'low',
@@ -29,7 +29,7 @@ export const configUnused: Rule = {
   },
 }
 
-/** Whether a cluster has anything of a tenant that is declared to be the platform: its label, or a namespace of it. */
+/** Whether a cluster has anything of a tenant that is declared as platform: its label, or a namespace of it. */
 function isShown(index: FleetIndex, cluster: string, name: string, namespaces: readonly string[]): boolean {
   const all = index.renderedAnywhere(cluster, '/Namespace').filter(({ node }) => node.tenant === undefined)
   const isLabelled = ({ object }: (typeof all)[number]) =>
@@ -53,7 +53,7 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Viol
   const isPlatform = (name: string, namespaces: readonly string[]) =>
     [...known].some(cluster => isShown(index, cluster, name, namespaces))
   for (const { name, platform, namespaces, clusters = [], origin } of config.tenants.values()) {
-    // an entry that the change takes away is unused for this verdict only
+    // an entry that the change removes is unused for this verdict only
     if (!origin || !index.proposed().tenants.has(name)) continue
     const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
     if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
@@ -74,7 +74,7 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Viol
   }
 }
 
-/** A waiver that nothing needs; only who has everything that was found can say so, see unusedWaivers. */
+/** A waiver that no finding needs; only a caller with all findings can tell, see unusedWaivers. */
 export const waiverUnused: Rule = {
   id: 'waiver-unused',
   severity: 'low',
@@ -103,7 +103,7 @@ export function unusedWaiver(
 
 const DOCS = message`Fix the finding, or ask a fleet admin to approve the new entry.`
 
-/** What a change adds to the baseline file will not block any more once it is merged. */
+/** What a change adds to the baseline file no longer blocks once the change is merged. */
 export const baselineGrowth: Rule = {
   id: 'baseline-growth',
   severity: 'high',
@@ -132,7 +132,7 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepositor
       fix: asMessage(head.saidFix ?? head.fix ?? DOCS),
     }
   }
-  // what could not be read counted for nothing
+  // an unreadable baseline accepted nothing
   const base = read(() => baselineOf(before, url))
   const known: Baseline = base instanceof BailiwickError ? new Map() : base
   const added = [...head.keys()].filter(fingerprint => !known.has(fingerprint))
@@ -148,13 +148,13 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepositor
   }
 }
 
-/** Whether an entry lets something else stand than it did: another severity, other bytes behind an error. */
+/** Whether an entry accepts something else than before: another severity, or other bytes behind an error. */
 function isWider(entry: BaselineEntry, known: BaselineEntry | undefined): boolean {
   if (known?.severity !== entry.severity || (known?.hides === undefined) !== (entry.hides === undefined)) return true
   return entry.hides?.some(digest => !known?.hides?.includes(digest)) === true
 }
 
-/** Beside the file itself a name that is easily taken for it counts. */
+/** A name that is easily mistaken for that of the file counts too. */
 const idIn = (tree: Tree): string =>
   [BASELINE_FILE, BASELINE_FILE.replace(/yaml$/, 'yml')].map(path => tree.entry(path)?.id ?? '').join(' ')
 

@@ -24,16 +24,16 @@ import { kindsThat, valuesOf } from '../kube/flux-kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import type { Rule, RuleContext, Violation } from './model/rule.ts'
 
-/** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
+/** Kinds that configure Flux for the Flux Operator; a ResourceSet applies objects as an account and does not count. */
 const KINDS = kindsThat(row => row.configuresFlux)
 
-/** Where each kind that makes the Flux Operator start from a folder says which. */
+/** For each kind that makes the Flux Operator start from a folder, the field that names the folder. */
 const SYNCS = valuesOf(row => row.starts)
 
 /** The kinds that may start a cluster. */
 const STARTING_KINDS: readonly string[] = [...SYNCS.keys()]
 
-/** How Flux runs is the platform's to say, whatever namespace the object is in. */
+/** Only the platform decides how Flux runs, whatever namespace the object is in. */
 export const fluxControlPlaneObject: Rule = {
   id: 'flux-control-plane-object',
   severity: 'critical',
@@ -76,7 +76,7 @@ const violation = ({ object, id, node }: Subject): Violation => ({
 
 /**
  * A FluxInstance that is applied to one cluster and names the folder of another: Flux starts from it there, while it is
- * evaluated as the other cluster, with the tenants that are known of that one.
+ * evaluated as the other cluster, with that cluster's tenants.
  */
 function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
@@ -124,20 +124,20 @@ interface Loss {
 
 function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Iterable<Violation> {
   const root = index.rootOf(cluster.name)
-  // of a root of which nothing is built, nothing shows; one that is not seen shows no flags either
+  // a root that could not be built or read shows no flags either
   if (!root || root.source.opaque !== undefined || (isIncomplete(root) && !root.holes?.length)) return
   const [earlier, rootBefore] = [before?.cluster(cluster.name), before?.rootOf(cluster.name)]
   const isPart = isIncomplete(root)
-  // what the root itself shows is compared with what it showed before: what it retains hides nothing that is taken away
+  // a partly built root is compared with what it showed before: retained objects do not hide a removed flag
   const is = shownBy(cluster, isPart).flux
   const was = earlier && shownBy(earlier, isPart && rootBefore !== undefined && isIncomplete(rootBefore)).flux
-  // a new hole may be why a flag is not there
+  // a new hole may be why a flag is not visible
   const isVague = isPart && rootBefore !== undefined && hasMoreCauses(root, rootBefore)
   const others = (before?.clusters() ?? []).flatMap(name => before?.cluster(name)?.lockdown.flux ?? [])
   const losses = [
     ...(isVague ? [] : partial(is)),
     ...(was ? lost(was, is) : []),
-    // a new cluster is as closed as all others
+    // a new cluster must have the flags that all others have
     ...(before && !earlier && !isPart ? missing(is, others) : []),
   ]
   const seen = new Set<string>()
@@ -154,13 +154,13 @@ const shownBy = (cluster: ClusterFacts, isPart: boolean) =>
 
 type Flux = Cluster['lockdown']['flux']
 
-/** What was on before the change and is not any more. */
+/** Flags that were on before the change and no longer are. */
 function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
   const now = flagsByController(is)
   const runs = controllersByName(was)
   for (const [controller, before] of flagsByController(was)) {
     const after = now.get(controller) ?? new Map<string, string>()
-    // whoever is not installed needs no flag; patches also name those whom nobody installs
+    // a controller that is not installed needs no flag; patches also name controllers that are not installed
     if (is && (is.from === was.from || is.from !== 'patches') && !now.has(controller)) continue
     for (const flag of LOCKDOWN_FLAGS) {
       if (!flag.controllers.includes(runs.get(controller)!)) continue
@@ -182,7 +182,7 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
   }
 }
 
-/** What all clusters of the base set, and a new one does not. */
+/** Flags that all clusters of the base set and a new one does not. */
 function* missing(flux: Flux, others: readonly NonNullable<Flux>[]): Iterable<Loss> {
   if (!flux || others.length === 0) return
   for (const flag of LOCKDOWN_FLAGS) {
@@ -205,7 +205,7 @@ function setFor(flux: NonNullable<Flux>, flag: LockdownFlag) {
   return { known, on: known.filter(controller => lockdownValue(all.get(controller) ?? new Map(), flag) !== '') }
 }
 
-/** What is on for one controller and not for another of the same cluster: a patch that missed its target. */
+/** Flags that are on for one controller and off for another of the same cluster: a patch missed its target. */
 function* partial(flux: Flux): Iterable<Loss> {
   if (!flux) return
   const runs = controllersByName(flux)
@@ -215,7 +215,7 @@ function* partial(flux: Flux): Iterable<Loss> {
       if (others.length === 0 || others.includes(controller)) continue
       const met = listed(others.map(name => part('object', name)))
       const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}: ${untyped(flag.why(runs.get(controller)!, ''))}`
-      // the patch that missed is most likely the one that met the others
+      // the patch that missed is most likely the one that matched the others
       const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
       yield { controller, flag: flag.name, now: '', what, origin: places[0] }
     }
@@ -246,12 +246,12 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
 }
 
 /**
- * An instance of a controller of Flux that another Kustomization applies than the cluster's root, such as a shard, and that
- * lacks a flag which the installed one has.
+ * An instance of a Flux controller, such as a shard, that a Kustomization other than the root applies and that lacks a
+ * flag which the installed controller has.
  */
 function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   const runs = controllerRunBy(object, NAMESPACE)
-  // of a root all are read with the cluster; what a tenant runs has the tenant's rights
+  // all objects of a root are read with the cluster; what a tenant runs has the tenant's rights
   if (runs === undefined || node.parent === undefined || node.tenant !== undefined) return
   const installed = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get(runs)
   if (!installed) return

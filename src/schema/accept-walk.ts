@@ -5,8 +5,8 @@ import { type FieldPlan, isEmpty, type ObjectPlan, objectPlan } from './field-pl
 import { areDistinct, fitsScalar } from './type-walk.ts'
 
 /**
- * Whether a value certainly has no problem of its type; false says nothing. Nearly all objects are valid, and this makes
- * neither paths of values nor messages: `TypeWalk` says what is wrong. `start`: path of the value in the object that is applied.
+ * Whether a value certainly has no problem of its type; false decides nothing. Most objects are valid, and this makes
+ * no paths or messages: `TypeWalk` does. `start`: path of the value in the applied object.
  */
 export function isAccepted(node: Node, type: string, version: number, start: Path = []): boolean {
   const plan = acceptPlan(type, version)
@@ -45,7 +45,7 @@ class AcceptWalk {
       }
       if (field.isNeeded && !(field.isFilled ? isEmpty(value) : isNull(value))) found += 1
     }
-    // as in `TypeWalk`: what is missing in the status is not asked for
+    // as in `TypeWalk`, fields missing in the status are allowed
     if (this.#path[0] === 'status') return true
     if (found !== plan.needs) return false
     for (const check of plan.checks) check(node, this.#path, this.#refuse)
@@ -99,13 +99,13 @@ class AcceptWalk {
 
 const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
-/** How a value is looked at. */
+/** How a value is checked. */
 type Look = 'text' | 'boolean' | 'word' | 'scalar' | 'object' | 'list' | 'map' | 'never'
 
-/** A field, item or value of a plan, reduced to what tells that it has no problem. */
+/** A field, item or value of a plan, reduced to what shows that it has no problem. */
 class AcceptField {
   readonly name: string
-  /** The field that came behind this one last time: most objects of a type have their fields in one order. */
+  /** The field that followed this one last time: most objects of a type have the same field order. */
   next: AcceptField | undefined
   readonly look: Look
   readonly check: FieldCheck | undefined
@@ -132,7 +132,7 @@ class AcceptField {
 
   /** Undefined for JSON of any shape. */
   object(): AcceptObject | undefined {
-    // types contain themselves, so this is made when a value asks for it
+    // types contain themselves, so this is created when first needed
     if (this.#object === undefined) {
       const plan = this.plan.object()
       this.#object = plan && acceptObject(plan)

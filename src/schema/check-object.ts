@@ -9,22 +9,22 @@ import { isKnownIn, isServedGroup, kindEntry, kindsOf, NEWEST, OLDEST, servedVer
 
 /** What a version of Kubernetes refuses in an object. */
 export interface SchemaAnswer {
-  /** At most as many as are listed of one object. */
+  /** Limited to the number that is listed for one object. */
   readonly problems: readonly Problem[]
-  /** Of all. */
+  /** The number of all. */
   readonly count: number
-  /** A kind that is none of Kubernetes itself is not compared with anything. */
+  /** Kinds that are not Kubernetes' own are not compared. */
   readonly isKnown: boolean
-  /** Values of a custom kind of which the schema says something that could not be decided. */
+  /** Number of a custom kind's values for which a schema keyword could not be decided. */
   readonly undecided?: number
   /** CEL rules of the schema that could not be evaluated; the number listed per object is limited. */
   readonly notEvaluated?: readonly { readonly path: Path; readonly rule: string; readonly why: string }[]
 }
 
-/** Of an object in which nothing is wrong for certain. */
+/** For an object with no certain problem. */
 const VALID: SchemaAnswer = { problems: [], count: 0, isKnown: true }
 
-/** In which an object is applied. */
+/** How an object is applied. */
 interface CheckSettings {
   /** Minor number of Kubernetes; default the newest that is known. */
   readonly version?: number
@@ -37,9 +37,9 @@ interface CheckSettings {
 }
 
 /**
- * Compares an object of a kind of Kubernetes itself with what the API server of a version decodes from a
- * server-side apply: fields that are not declared, types, formats, required fields and duplicates of keyed lists
- * (structured-merge-diff, typed/validate.go; apimachinery, util/validation). Values that are not known here are not judged.
+ * Compares an object of Kubernetes' own kinds with what the API server of a version decodes from a server-side apply:
+ * undeclared fields, types, formats, required fields and duplicates of keyed lists (structured-merge-diff,
+ * typed/validate.go; apimachinery, util/validation). Unknown values are not evaluated.
  */
 export function checkObject(
   root: MapNode,

@@ -81,7 +81,7 @@ function fieldPlan(
     keys: type.is === 'list' ? type.keys : [],
     below: below && fieldPlan(below, version, type.is === 'list' ? words : undefined, undefined),
     object() {
-      // types contain themselves, so a plan is made when a value asks for it
+      // types contain themselves, so a plan is created when first needed
       object ??= { plan: type.is === 'object' ? objectPlan(type.type, version) : undefined }
       return object.plan
     },
@@ -91,8 +91,8 @@ function fieldPlan(
 }
 
 /**
- * What the API server requires in objects and OpenAPI does not say (Validate* functions of k8s.io/kubernetes, pkg/apis/.../validation).
- * A test asks a real API server about each entry.
+ * What the API server requires of objects beyond OpenAPI (Validate* functions of k8s.io/kubernetes,
+ * pkg/apis/.../validation). A test compares each entry with a real API server.
  */
 const NOT_EMPTY: Readonly<Record<string, readonly string[]>> = {
   'core.v1.Pod': ['spec'],
@@ -155,7 +155,7 @@ const NOT_ENFORCED: Readonly<Record<string, readonly string[]>> = {
   'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': ['served', 'storage'],
 }
 
-/** Whether the API server does without a field that OpenAPI requires. */
+/** Whether the API server enforces a field that OpenAPI requires. */
 const isEnforced = (type: string, field: string): boolean => !NOT_ENFORCED[type]?.includes(field)
 
 const NONE: readonly string[] = []

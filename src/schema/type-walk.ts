@@ -3,7 +3,7 @@ import { isUnknown, type Problem, writtenAs } from './core/problem.ts'
 import { type FieldPlan, isEmpty, type ObjectPlan, objectPlan } from './field-plan.ts'
 import { isKnownIn, type KnownSince, type Scalar } from './types-table.ts'
 
-/** More of one object tell nobody more; the number of all is said. */
+/** More problems of one object do not help; the total is reported. */
 export const MAX_PROBLEMS = 50
 
 const NO_KEYS: readonly string[] = []
@@ -67,7 +67,7 @@ export class TypeWalk {
     for (const key of node.dropped?.keys() ?? NO_KEYS) {
       if (path.length > 0 || key !== 'sops') this.#unknown(plan.all, key, path, 'dropped-field')
     }
-    // controllers write the status: what is missing there is not asked for
+    // controllers write the status, so missing fields are allowed there
     if (path[0] === 'status') return
     for (const check of plan.checks) check(node, path, this.#hear)
     for (const key of plan.required) if (isAbsent(node.fields.get(key)?.value)) this.#missing(key)

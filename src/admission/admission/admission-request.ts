@@ -13,7 +13,7 @@ export interface PolicyRuleName {
   readonly rule: string
 }
 
-/** A policy of which it is not known what it says. */
+/** A policy whose answer is not known. */
 export interface NotEvaluated extends PolicyRuleName {
   readonly origin: Origin
   readonly why: string

@@ -71,7 +71,7 @@ const DEFAULTS: Readonly<Record<string, (object: Fields) => void>> = {
   },
 }
 
-/** The map at a key, which is made where there is none. What is no map stays as it is, and nothing is set in it. */
+/** The map at a key, created if absent. Another value stays as it is, and nothing is set in it. */
 function fieldAt(object: Fields, key: string): Fields {
   const known = object[key]
   if (isFields(known)) return known

@@ -16,7 +16,7 @@ import { type KnownLabels, labelsOf, namespaceLabelsOf, objectValueIn } from './
 export const NATIVE_POLICY = 'admissionregistration.k8s.io/ValidatingAdmissionPolicy'
 export const NATIVE_BINDING = 'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding'
 
-/** What Kubernetes' ValidatingAdmissionPolicies say about a request; a policy without a binding says nothing. */
+/** The answer of Kubernetes' ValidatingAdmissionPolicies to a request; a policy without a binding has none. */
 export function evaluateNative(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   const policies = world.policies(NATIVE_POLICY)
   const findings: AdmissionFinding[] = []
@@ -27,7 +27,7 @@ export function evaluateNative(world: AdmissionWorld, request: AdmissionRequest)
     const bound = bindings.get(idOf(object).name) ?? []
     if (bound.length === 0) continue
     const policy = celPolicy(object)
-    // a policy without constraints is none that the API server accepts
+    // the API server accepts no policy without constraints
     const matched = policy.constraints ? isMatched(world, policy.constraints, request) : false
     if (matched === false) continue
     for (const binding of bound) {
@@ -109,7 +109,7 @@ function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObj
 /** Whether a policy applies to a request; a text: why that is not known. */
 type Matched = boolean | string
 
-/** Kinds that no policy of admission sees, so that nobody locks himself out. */
+/** Kinds that admission policies never see, so that administrators cannot lock themselves out. */
 const EXEMPT = /^(?:validating|mutating)(?:webhookconfigurations|admissionpolicies|admissionpolicybindings)$/
 
 /**
@@ -133,7 +133,7 @@ export function isMatched(world: AdmissionWorld, match: Node | undefined, reques
 /** Both selectors. */
 function isSelected(world: AdmissionWorld, match: Node, request: AdmissionRequest): Matched {
   const ofNamespace = namespaceLabelsOf(world, request)
-  // of what is in no namespace nothing is asked
+  // the selector is not evaluated for cluster-scoped objects
   const namespaced = ofNamespace ? bySelector(at(match, ['namespaceSelector']), [ofNamespace]) : true
   if (namespaced === false) return false
   const sides = [request.object, ...(request.old ? [request.old] : [])]

@@ -103,7 +103,7 @@ function fieldIn(text: string): Path {
   return paths.reduce<string[]>((best, path) => (path.length > best.length ? path : best), [])
 }
 
-/** What a policy has against a request, or why that is not known. */
+/** Why a policy denies a request, or why that is not known. */
 export type PolicyVerdict =
   | { readonly refused: string; readonly field: Path; readonly origin: Origin; readonly check: string }
   | { readonly unclear: string; readonly origin: Origin }

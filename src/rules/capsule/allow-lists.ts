@@ -8,7 +8,7 @@ import { textsAt } from '../model/object-values.ts'
 
 const MAX_STEPS = 1_000_000
 
-/** Whether a regular expression of Go matches a part of a text; undefined where that is not known. */
+/** Whether a Go regular expression matches a part of a text; undefined if not known. */
 export function goMatches(text: string, pattern: string): boolean | undefined {
   let left = MAX_STEPS
   const spend = (_what: 'steps', amount: number) => {
@@ -32,8 +32,8 @@ interface Classes {
 }
 
 /**
- * Whether a list of Capsule (`allowed`, `allowedRegex`, `default`, labels of classes) allows a value; undefined where that is not
- * known. A class without a name is the default that is not set.
+ * Whether a Capsule list (`allowed`, `allowedRegex`, `default`, labels of classes) allows a value; undefined if not
+ * known. A class without a name means that no default is set.
  */
 export function isAllowedBy(list: Node, value: string, classes?: Classes): boolean | undefined {
   const usual = stringAt(list, ['default']) ?? (classes ? '' : undefined)
@@ -51,13 +51,13 @@ export function isAllowedBy(list: Node, value: string, classes?: Classes): boole
 const hasSelector = (list: Node): boolean =>
   at(list, ['matchLabels']) !== undefined || at(list, ['matchExpressions']) !== undefined
 
-/** How Capsule writes a list: sorted once it has looked for a value in it, in one place with a blank before a pattern. */
+/** How Capsule prints a list: sorted once it has searched it; in one place with a blank before a pattern. */
 interface ListStyle {
   readonly isSorted: boolean
   readonly blank?: ' '
 }
 
-/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go). */
+/** What a list allows, in Capsule's words (pkg/api/errors/allowed.go). */
 function allowedWords(list: Node, style: ListStyle = SORTED): string {
   return [
     ...listedWords(list, style),
@@ -70,7 +70,7 @@ const SORTED: ListStyle = { isSorted: true }
 const sorted = (texts: readonly string[]) =>
   texts.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : Number(a.toLowerCase() > b.toLowerCase())))
 
-/** The same of a list without labels: registries have none. */
+/** The same for a list without labels: lists of registries have none. */
 export function listedWords(list: Node, { isSorted, blank }: ListStyle): string[] {
   const written = textsAt(list, ['allowed'])
   const exact = isSorted ? sorted(written) : written
@@ -81,7 +81,7 @@ export function listedWords(list: Node, { isSorted, blank }: ListStyle): string[
   ]
 }
 
-/** The first key that a list of Capsule (`denied`, `deniedRegex`) forbids, in the words of Capsule (pkg/api/forbidden_list.go). */
+/** The first key that a Capsule list (`denied`, `deniedRegex`) forbids, in Capsule's words (api/forbidden_list.go). */
 export function forbiddenKey(
   list: Node | undefined,
   keys: Iterable<string>,
@@ -104,21 +104,21 @@ export function forbiddenKey(
 /** What Capsule's webhooks refuse of an object in a namespace of a Tenant. */
 export interface CapsuleRefusal {
   readonly path: Path
-  /** What Capsule refuses: the object, or what a controller of Kubernetes makes of it. */
+  /** What Capsule refuses: the object, or what a Kubernetes controller creates from it. */
   readonly what: 'it' | 'its Pods' | 'its PersistentVolumeClaims'
   /** Field of the Tenant. */
   readonly field: Path
   /** In Capsule's words; undefined where the answer depends on what only the cluster knows. */
   readonly words: string | undefined
   readonly value: string
-  /** What to do, where that is not to change the value. */
+  /** The fix, where it is not to change the value. */
   readonly fix?: Message
 }
 
-/** Where the answer is looked for. */
+/** The Tenant and fleet that decide about an object. */
 export interface Place {
   readonly index: FleetIndex
-  /** As it was before a change. */
+  /** The fleet before a change. */
   readonly before: FleetIndex | undefined
   readonly cluster: string
   /** The Tenant's. */
@@ -128,19 +128,19 @@ export interface Place {
   readonly version: number
 }
 
-/** How Capsule speaks of a class. */
+/** Capsule's words for a class. */
 export interface ClassWords {
   /** In `spec` of the Tenant, with dots. */
   readonly field: string
   readonly kind: string
   readonly refusal: (name: string, object: string) => string
-  /** Where the object names none and the Tenant has no default; absent: that is allowed. */
+  /** The answer if the object names none and the Tenant has no default; absent: that is allowed. */
   readonly missing?: string
-  /** Capsule lets a list without labels select every class that is there. */
+  /** For Capsule, a list without labels selects every existing class. */
   readonly selectsAll?: true
 }
 
-/** The class that a field of an object names, or that it names none. */
+/** The refusal of the class that a field of an object names, or of its absence. */
 export function* refusedClass(root: Node, path: Path, place: Place, words: ClassWords): Iterable<CapsuleRefusal> {
   const field = words.field.split('.')
   const list = at(place.spec, field)
@@ -153,7 +153,7 @@ export function* refusedClass(root: Node, path: Path, place: Place, words: Class
     return
   }
   const { index, cluster, version } = place
-  // before 0.13 a class without a name is not looked for
+  // before 0.13 Capsule does not look up a class without a name
   if (name === '' && hasSelector(list) && version >= 13)
     return yield { ...base, words: 'resource name may not be empty', value: 'no class' }
   const allowed = isAllowedBy(list, name, { index, cluster, kind: words.kind })

@@ -56,7 +56,7 @@ function* refusalsOf(subject: Subject, tenant: KubeObject, context: RuleContext)
   yield* refusedFields(subject, { index, before, cluster, spec, tenant: idOf(tenant).name, version })
 }
 
-/** What the Tenant now refuses of an object that stays as it was does not block the Tenant's change. */
+/** What the Tenant now refuses of an unchanged object does not block the Tenant's change. */
 function levelOf(subject: Subject, refusal: CapsuleRefusal, { before }: RuleContext): 'violation' | 'warning' {
   if (refusal.words === undefined) return 'warning'
   const { node, kind, id, object } = subject
@@ -102,7 +102,7 @@ const isCordoned = (tenant: KubeObject | undefined): boolean => {
 
 const MAX_SHOWN = 5
 
-/** What no longer works once a Tenant is cordoned. */
+/** What stops working once a Tenant is cordoned. */
 function* cordonedTenant({ node, object, id }: Subject, index: FleetIndex): Iterable<Violation> {
   if (!isCordoned(object)) return
   const namespaces = new Set(index.capsuleNamespacesOf(node.cluster, id.name))
@@ -129,7 +129,7 @@ const placeOf = (object: KubeObject): string => {
   return kind === 'Namespace' ? name : namespace
 }
 
-/** What a user of Capsule changes in a Tenant that is and was cordoned. */
+/** What a user of Capsule changes in a Tenant that was cordoned before and still is. */
 function* cordonedChanges(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before } = context
   if (node.tenant === undefined || !before) return
@@ -190,7 +190,7 @@ function cordonWords(object: KubeObject, tenant: string, operation: keyof typeof
   return `The current namespace '${namespace}' is cordoned. The attempted operation ${operation} for ${groupOf(apiVersion)}/${ofApi}/${kind}/${name} is not permitted during cordoning status.`
 }
 
-/** What Capsule's webhooks refuse of a Namespace that its Tenant does not have yet (internal/webhook/namespace of Capsule). */
+/** What Capsule refuses of a Namespace that its Tenant does not have yet (internal/webhook/namespace of Capsule). */
 function* refusedNamespace(
   subject: Subject,
   tenant: KubeObject,
@@ -226,7 +226,7 @@ function* refusedNamespace(
   }
 }
 
-/** The account of a tenant whom Capsule does not look at may not name the Tenant all the same. */
+/** A tenant's account that Capsule does not check must not name the Tenant in a Namespace either. */
 function* refusedStranger({ node, object }: Subject, { index }: RuleContext): Iterable<CapsuleRefusal> {
   const words = node.tenant === undefined ? undefined : namespaceAnswer(index, node, object)
   if (words === undefined) return
@@ -234,13 +234,13 @@ function* refusedStranger({ node, object }: Subject, { index }: RuleContext): It
   yield { path: ['metadata', 'name'], what: 'it', field: ['owners'], words, value: 'not a user of Capsule', fix }
 }
 
-/** An owner of several Tenants says which, by the label, or by the prefix where that is forced or since 0.13. */
+/** An owner of several Tenants names one by label, or by prefix where Capsule forces it or since 0.13. */
 function refusedChoice(
   { id, node, object }: Subject,
   version: number,
   { index, before }: RuleContext,
 ): CapsuleRefusal | undefined {
-  // one that is there keeps its Tenant
+  // an existing one keeps its Tenant
   if (!before) return undefined
   const names = namesOf(tenantsOwnedBy(index, node.cluster, node.identity))
   if (names.length < 2 || capsuleLabelOf(object)) return undefined
@@ -260,10 +260,10 @@ const PARTS = [
 ] as const
 const QUOTA = ['namespaceOptions', 'quota']
 
-/** Whether Capsule looks at the request: the account is a user of it, or one of its administrators. */
+/** Whether Capsule checks the request: the account is one of its users or administrators. */
 function isAsked({ node, id }: Subject, { index }: RuleContext): boolean {
   const { user } = node.identity
-  // one that is not the tenant's is the rule namespace-ownership's
+  // the rule namespace-ownership reports one that does not belong to the tenant
   if (node.tenant !== undefined && !index.owns(node.cluster, node.tenant, id.name)) return false
   const role = capsuleRoleOf(index, node.cluster, user)
   return role === 'administrator' || (role === 'user' && node.tenant !== undefined)
@@ -275,7 +275,7 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
   const values = (field: string) => settings.map(({ rendered, path }) => at(rendered.object.root, [...path, field]))
   const own = at(tenant.root, ['spec', 'forceTenantPrefix'])
   const isForcedHere = own ? isTrue(own) : values('forceTenantPrefix').some(isTrue)
-  // before 0.13 a Tenant's own word counts only for a Namespace without a label
+  // before 0.13 a Tenant's own setting counts only for a Namespace without a label
   const isFirst = version >= 13 ? isForcedHere : isTrue(own) && capsuleLabelOf(object) === undefined
   const isLater = isForcedHere && values('forceTenantPrefix').some(isTrue)
   if ((isFirst || isLater) && !id.name.startsWith(`${name}-`)) {
@@ -294,9 +294,7 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
 /** A field of the CapsuleConfiguration. */
 const PROTECTED = 'protectedNamespaceRegex'
 
-/**
- * A Tenant counts the namespaces that it has when one is created: Flux removes others only after it applied the new ones.
- */
+/** A Tenant counts its namespaces when one is created: Flux removes others only after it has applied the new ones. */
 function refusedQuota({ id, node }: Subject, tenant: KubeObject, { index, before }: RuleContext): string | undefined {
   const { name } = idOf(tenant)
   const quota = at(tenant.root, ['spec', ...QUOTA])
@@ -316,8 +314,9 @@ const namesIn = (namespace: KubeObject) => ({
 })
 
 /**
- * Capsule's words where its webhook refuses a node a Namespace that names a Tenant, from 0.13 on (internal/webhook/namespace/
- * validation of Capsule): only administrators and Capsule's users may write one. `known`: as it is before a change.
+ * Capsule's words where, since 0.13, its webhook refuses a node a Namespace that names a Tenant
+ * (internal/webhook/namespace/validation of Capsule): only administrators and Capsule's users may write one. `known`:
+ * the Namespace before a change.
  */
 export function namespaceAnswer(index: FleetIndex, node: FleetNode, object: KubeObject, known?: KubeObject) {
   const { label, reference } = namesIn(object)

@@ -8,7 +8,7 @@ import { isPublic, tenantsOwnedBy } from './capsule-users.ts'
 
 const GLOBAL = 'capsule.clastix.io/GlobalProxySettings'
 
-/** Capsule's proxy uses its own rights for what it does on behalf of a subject. */
+/** Capsule's proxy uses its own rights when it acts for a subject. */
 export const capsuleProxySetting: Rule = {
   id: 'capsule-proxy-setting',
   severity: 'critical',
@@ -18,7 +18,7 @@ export const capsuleProxySetting: Rule = {
   docs: 'Remove `clusterResources`. In `proxySettings`, use only operations that the platform gives an owner of the tenant in `spec.owners[].proxySettings` of the Tenant. For more, the platform writes a GlobalProxySettings, which names no group that includes every user.',
   kinds: ['capsule.clastix.io/ProxySetting', GLOBAL],
   *checkObject(subject, context) {
-    // a tenant's own GlobalProxySettings is cluster-scoped-forbidden
+    // the rule cluster-scoped-forbidden reports a tenant's own GlobalProxySettings
     if (subject.node.tenant === undefined) return yield* everybody(subject)
     if (subject.kind === GLOBAL) return
     const given = givenByPlatform(subject, context)
@@ -39,7 +39,7 @@ export const capsuleProxySetting: Rule = {
   },
 }
 
-/** What the platform lets everybody do by the proxy. */
+/** What the platform lets all users do through the proxy. */
 function* everybody(subject: Subject): Iterable<Violation> {
   const rules = subject.kind === GLOBAL ? listAt(subject.object.root, ['spec', 'rules']).length : 0
   const places: Path[] =
@@ -94,7 +94,7 @@ function violation({ object, id, node }: Subject, one: Node, path: Path, value: 
 
 const MAX_NESTING = 8
 
-/** What Capsule copies on behalf of a tenant, it copies as cluster-admin. */
+/** Capsule copies as cluster-admin, also for a tenant. */
 export const capsuleTenantResource: Rule = {
   id: 'capsule-tenant-resource',
   severity: 'critical',

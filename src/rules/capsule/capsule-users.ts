@@ -23,10 +23,10 @@ export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
 export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
-/** A name that Capsule allows to every Tenant owner. */
+/** A name that Capsule allows for every Tenant owner. */
 export const ANY = 'any'
 
-/** What the platform renders of one of Capsule's kinds on a cluster. */
+/** The objects of one of Capsule's kinds that the platform renders on a cluster. */
 export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {
   return index.platformAnywhere(cluster, kind)
 }
@@ -35,7 +35,7 @@ export function capsuleObjects(index: FleetIndex, cluster: string, kind: string)
 const tenantObjects = (index: FleetIndex, cluster: string): KubeObject[] =>
   [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
 
-/** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
+/** The minor version of Capsule (0.x) that a cluster runs; the newest known one where the fleet shows none. */
 export const webhookVersion = (index: FleetIndex, cluster: string): number => index.capsule(cluster).minor
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
@@ -48,20 +48,19 @@ export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Ide
   return all.filter(object => idOf(object).kind === 'Tenant' && names.has(idOf(object).name))
 }
 
-/** Names of Capsule Tenants. */
 export function namesOf(tenants: readonly KubeObject[]): string[] {
   return tenants.map(object => idOf(object).name)
 }
 
 export type { CapsuleSettings }
 
-/** Where a cluster says whom Capsule looks at. */
+/** Where a cluster configures which users Capsule checks. */
 export const capsuleSettings = (index: FleetIndex, cluster: string): CapsuleSettings[] =>
   settingsOf(kind => capsuleObjects(index, cluster, kind))
 
 /**
- * As whom Capsule sees a user; an owner of a Tenant is a user of it where no configuration is visible: one outside the groups is
- * the rule capsule-group-missing's.
+ * How Capsule sees a user; without a visible configuration an owner of a Tenant is its user: the rule
+ * capsule-group-missing reports one outside the groups.
  */
 export function capsuleRoleOf(index: FleetIndex, cluster: string, user: string): CapsuleRole {
   const { configuration, minor, aggregated } = index.capsule(cluster)
@@ -72,14 +71,14 @@ export function capsuleRoleOf(index: FleetIndex, cluster: string, user: string):
   return capsuleUse(configuration, userInfo(user), minor, { isMember, isAggregated }).role
 }
 
-/** Whether Capsule's webhooks evaluate what a user writes in the namespaces of a Tenant. */
+/** Whether Capsule's webhooks check what a user writes in the namespaces of a Tenant. */
 export const isCapsuleUser = (index: FleetIndex, cluster: string, user: string): boolean =>
   capsuleRoleOf(index, cluster, user) === 'user'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
 
-/** Capsule looks only at users of the groups that its configuration names: it passes everybody else by. */
+/** Capsule checks only users of the groups that its configuration names. */
 export const capsuleGroupMissing: Rule = {
   id: 'capsule-group-missing',
   severity: 'critical',
@@ -117,7 +116,7 @@ interface Account {
   readonly isAggregated: boolean
 }
 
-/** Accounts and groups of accounts that own Capsule Tenants: people are in groups that no manifest shows. */
+/** Accounts, and groups of accounts, that own Capsule Tenants: no manifest shows the groups of people. */
 function accountsOf(index: FleetIndex, cluster: string): Account[] {
   const tenants = readCapsuleTenants(tenantObjects(index, cluster))
   const { aggregated } = index.capsule(cluster)
@@ -126,7 +125,7 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
       const group = owner.kind === 'Group' ? ACCOUNTS_OF.exec(owner.name)?.[1] : undefined
       const home = namespace ?? group
-      // the platform's own accounts are not for Capsule to look at
+      // Capsule need not check the platform's own accounts
       if (home === undefined || homesOf({ name: tenant, owners: [owner] }).length === 0) return []
       const groups = [`system:serviceaccounts:${home}`, 'system:serviceaccounts', 'system:authenticated']
       const name = nameOfOwner(owner)
@@ -135,7 +134,7 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
-/** An account that Capsule does not take for a user; one finding to people with `same`, which are passed for the same entry or for none. */
+/** An account that Capsule does not treat as a user; those with the same `same` are shown as one finding. */
 function unchecked(
   { name, groups, by: passes, role }: Account & CapsuleUse,
   same: readonly Account[],
@@ -169,13 +168,13 @@ function unchecked(
   }
 }
 
-/** What Capsule refuses from 0.13 on, as `namespaceAnswer` has it. */
+/** What Capsule refuses since 0.13, as `namespaceAnswer` returns it. */
 function exceptFor(version: number | undefined): Message {
   if (version !== undefined && version < 13) return message``
   return message`, ${version === undefined ? 'from Capsule 0.13 on ' : ''}except to write a Namespace that names a Tenant`
 }
 
-/** A configuration that is gone, or has another name: Capsule falls back to its default group, in which no account is. */
+/** A configuration that is removed or renamed: Capsule falls back to its default group, which contains no account. */
 function* dropped(
   cluster: string,
   index: FleetIndex,
@@ -200,8 +199,8 @@ function* dropped(
 }
 
 /**
- * Groups of everybody, or of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to create
- * Namespaces, and its webhooks then treat them as a tenant's.
+ * Public groups, or those of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to
+ * create Namespaces, and its webhooks then treat them as tenants.
  */
 export function* publicUsers({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   if (node.tenant !== undefined) return
@@ -234,7 +233,7 @@ export function* publicUsers({ object, id, node }: Subject, { index }: RuleConte
 
 const PUBLIC = ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*']
 
-/** Whether a subject stands for everybody, or for the accounts of every namespace. */
+/** Whether a subject stands for all users, or for the accounts of every namespace. */
 export function isPublic({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind !== 'ServiceAccount' && PUBLIC.includes(name)
 }

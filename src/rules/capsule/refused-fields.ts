@@ -18,7 +18,7 @@ import {
   refusedClass,
 } from './allow-lists.ts'
 
-/** What Capsule refuses, whoever asks for it (internal/webhook/pod, pvc, ingress, service and gateway of Capsule). */
+/** What Capsule refuses for every user (internal/webhook/pod, pvc, ingress, service and gateway of Capsule). */
 export function* refusedFields(subject: Subject, place: Place): Iterable<CapsuleRefusal> {
   for (const pod of podsOf(subject, place.index))
     yield* refusedPod(pod, place, subject.kind === '/Pod' ? 'it' : 'its Pods')
@@ -32,7 +32,7 @@ export function* refusedFields(subject: Subject, place: Place): Iterable<Capsule
     yield* refusedClass(root, ['spec', 'gatewayClassName'], place, {
       field: 'gatewayOptions.allowedClasses',
       kind: 'gateway.networking.k8s.io/GatewayClass',
-      // the name of the Gateway is what Capsule writes there
+      // Capsule prints the name of the Gateway here
       refusal: (_class, name) => `Gateway Class ${name} is forbidden for the current Tenant: `,
       missing:
         'No gateway Class is forbidden for the current Tenant. Specify a gateway Class which is allowed within the Tenant: ',
@@ -134,7 +134,7 @@ function* refusedClaims(subject: Subject, place: Place): Iterable<CapsuleRefusal
   for (const [path, what] of claims) {
     const claim = at(root, path)
     if (!claim) continue
-    // the API server may fill in the default class of the cluster before Capsule is asked
+    // the API server may set the cluster's default class before it asks Capsule
     if (stringAt(claim, ['storageClassName']) === undefined && !stringAt(list, ['default']))
       yield { path, what, field: ['storageClasses'], words: undefined, value: 'no class' }
     for (const one of refusedClass(claim, ['storageClassName'], place, STORAGE))
@@ -144,7 +144,7 @@ function* refusedClaims(subject: Subject, place: Place): Iterable<CapsuleRefusal
 
 const INGRESS_CLASS = ['metadata', 'annotations', 'kubernetes.io/ingress.class']
 
-/** Its class, its hostnames, and what other Ingresses have already. */
+/** The class and hostnames of an Ingress, and hosts that other Ingresses already have. */
 function* refusedIngress({ object, kind }: Subject, place: Place): Iterable<CapsuleRefusal> {
   const { root } = object
   const path =
@@ -195,7 +195,7 @@ function* refusedHosts(
   }
   const others = hosts.filter(host => !exact.includes(host))
   const matched = (host: string) => (pattern ? goMatches(host, pattern) : false)
-  // before 0.14, all of them are listed or all of them match
+  // before 0.14, all must be listed or all must match
   const refused = version < 14 && pattern ? (others.length === 0 ? [] : hosts) : others
   const bad = refused.filter(host => matched(host) !== true)
   if (bad.length === 0) return
@@ -218,7 +218,7 @@ function pathsOf({ root }: KubeObject): { readonly key: string; readonly host: s
 
 const HOST_PATH: Naming = { id: 'host and path', of: ({ object }) => pathsOf(object).map(({ key }) => key) }
 
-/** Hosts with a path that an Ingress has which was there before, or is rendered before where both are new. */
+/** Host and path pairs of an Ingress that another has which existed before, or is rendered earlier if both are new. */
 function* collisions(object: KubeObject, kind: string, place: Place): Iterable<CapsuleRefusal> {
   const { index, before, cluster, spec, tenant } = place
   const field = ['ingressOptions', 'hostnameCollisionScope']
@@ -248,7 +248,7 @@ const TYPES = [
   ['LoadBalancer', 'loadBalancer'],
 ] as const
 
-/** Its type, its metadata and its addresses. */
+/** The type, metadata and addresses of a Service. */
 function* refusedService(root: Node, { spec, version }: Place): Iterable<CapsuleRefusal> {
   const type = stringAt(root, ['spec', 'type'])
   for (const [name, field] of TYPES) {
@@ -288,7 +288,7 @@ function* refusedService(root: Node, { spec, version }: Place): Iterable<Capsule
 
 const EXTERNAL_IPS = ['serviceOptions', 'externalIPs']
 
-/** Whether an address is in one of the networks; one without a length has 32 bits for Capsule, in version 6 too. */
+/** Whether an address is in one of the networks; Capsule reads one without a length as 32 bits, in version 6 too. */
 function isIn(text: string, networks: readonly string[]): boolean {
   const address = parseAddress(text)
   return networks.some(network => {

@@ -26,12 +26,12 @@ import { listAt, textsAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
 import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
-/** Groups in which everybody, or every account, is. */
+/** Groups that contain all users, or all accounts. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
 const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 
-/** Who owns a Capsule Tenant owns all of its namespaces. */
+/** An owner of a Capsule Tenant owns all of its namespaces. */
 export const capsuleOwnerChange: Rule = {
   id: 'capsule-owner-change',
   severity: 'critical',
@@ -42,7 +42,7 @@ export const capsuleOwnerChange: Rule = {
   kinds: [TENANT, TENANT_OWNER],
   *checkObject(subject, { index, before }) {
     const { object, id, node, kind } = subject
-    // a tenant's own Tenant is cluster-scoped-forbidden
+    // the rule cluster-scoped-forbidden reports a tenant's own Tenant
     if (node.tenant !== undefined) return
     if (kind === TENANT_OWNER) return yield* selectedOwner(subject, index, before)
     const was = before?.platformObject(node.cluster, TENANT, '', id.name)
@@ -52,14 +52,14 @@ export const capsuleOwnerChange: Rule = {
     yield* removed
     for (const grant of grantsOf(object.root)) {
       const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
-      // a new name in the place of a removed one is one mistake
+      // a new name in place of a removed one is one mistake
       if (why !== undefined && !removed.some(({ path }) => path.join() === grant.path.join()))
         yield violation(subject, grant, why)
     }
   },
 }
 
-/** Owners that the Tenant loses, and as which Flux still acts: what they apply for it, Capsule refuses. */
+/** Owners that the Tenant loses and as which Flux still acts: Capsule refuses what Flux applies as them. */
 function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Violation[] {
   const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
   const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
@@ -85,7 +85,7 @@ function removedOwners({ object, id, node }: Subject, was: Node, index: FleetInd
   })
 }
 
-/** A TenantOwner belongs to the Tenants that select it by label, as well as to those that name it. */
+/** A TenantOwner belongs to the Tenants that select it by label, and to those that name it. */
 function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Violation> {
   const { object, id, node } = subject
   const spec = at(object.root, ['spec'])
@@ -115,17 +115,17 @@ function isSelected(tenant: Node, owner: Node): boolean {
   return selectors.some(selector => selector !== undefined && selects(selector, labels))
 }
 
-/** Somebody who gets something by a Tenant. */
+/** What a subject gets by a Tenant. */
 interface Grant {
   readonly path: Path
   /** `<kind> <name>`. */
   readonly who: string
-  /** Of that the name. */
+  /** The name in `who`. */
   readonly name: string
   /** Namespace of an account. */
   readonly home: string | undefined
   readonly what: string
-  /** Identity of the grant: who gets what. */
+  /** Identity of the grant: the subject and what it gets. */
   readonly key: string
   readonly isOwner: boolean
   /** A right at Capsule's proxy. */
@@ -174,7 +174,7 @@ function grantsOf(root: Node): Grant[] {
   ]
 }
 
-/** One for being an owner, one for each role and each right at Capsule's proxy. */
+/** One grant for ownership, one for each role and each right at Capsule's proxy. */
 function ownerGrants(owner: Node, path: Path): Grant[] {
   const name = stringAt(owner, ['name']) ?? ''
   const written = stringAt(owner, ['kind']) ?? ''
@@ -208,7 +208,7 @@ function homeOf(kind: string, name: string): string | undefined {
   return (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name)?.[1]
 }
 
-/** Homes of the accounts that own the Tenant, the first ones: what they get besides is theirs anyway. */
+/** Homes of the first accounts that own the Tenant: what else they get is theirs anyway. */
 function homesOf(root: Node, first = 100): ReadonlySet<string> {
   const owners = grantsOf(root).filter(({ isOwner }) => isOwner)
   return new Set(owners.slice(0, first).flatMap(({ home }) => home ?? []))
@@ -227,7 +227,7 @@ function foreign({ name, home }: Grant, cluster: string, index: FleetIndex, home
 
 function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
   if (known.has(key)) return undefined
-  // roles for the owner's own account in its own namespaces are how Flux is let in
+  // an owner's own account needs roles in its own namespaces for Flux to act
   const isOwn = home !== undefined && homes.has(home)
   if (isOwn && !isOfProxy && (!isOwner || ACCOUNT.test(name))) return undefined
   return 'this change adds it'
@@ -251,8 +251,8 @@ function violation(
 }
 
 /**
- * Whether a change takes a Capsule Tenant that stays from the accounts of a tenant: the rule capsule-owner-change reports it
- * at the Tenant, so that other rules do not repeat it at the tenant's objects.
+ * Whether a change takes a remaining Capsule Tenant from the accounts of a tenant: the rule capsule-owner-change
+ * reports it at the Tenant, so other rules do not repeat it at the tenant's objects.
  */
 export function ownerRemoved({ index, before }: RuleContext, cluster: string, tenant: string): boolean {
   if (!before?.isCapsuleTenant(cluster, tenant)) return false
@@ -267,7 +267,7 @@ export function ownerRemoved({ index, before }: RuleContext, cluster: string, te
   return isRemoved && isLeft
 }
 
-/** What Capsule's document for Flux has the platform give to the account that owns a Tenant, where its addon does not. */
+/** Rights that, by Capsule's document for Flux, the platform gives the account of a Tenant's owner; or its addon does. */
 export const capsuleAccountRights: Rule = {
   id: 'capsule-account-rights',
   severity: 'high',
@@ -286,14 +286,14 @@ export const capsuleAccountRights: Rule = {
     const user = userOfAccount(namespace, name)
     const of = { node: own ?? node, object, user }
     const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }
-    // what goes through the proxy itself does not get there
+    // requests through the proxy do not reach the webhook as the proxy's own
     const isLater = node.identity.user === user && usesProxy(node.kustomization, name)
     if (usesProxy(object, name) && !isLater) yield* lacking(of, self, [...KUBECONFIG_FIELD], context)
     if (kind === KUSTOMIZATION && node.tenant === undefined) yield* lackingAtHome(of, context)
   },
 }
 
-/** What Flux acts by, and as which account. */
+/** The object by which Flux acts, and its account. */
 interface Acting {
   readonly node: FleetNode
   readonly object: KubeObject
@@ -308,9 +308,9 @@ function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Violatio
   const { cluster } = node
   const { apiVersion, namespace, name } = idOf(object)
   const bound = (one: FleetIndex) => one.bindingsOf(cluster, user, namespace).filter(isOf(namespace))
-  // a binding that is gone is the rule identity-object-tamper's
+  // the rule identity-object-tamper reports a removed binding
   if (bound(context.before ?? context.index).some(isGone(cluster, context.index))) return
-  // what it applies there is asked object by object, where that is visible
+  // where objects are visible, each of them is evaluated by itself
   const isBound = bound(context.index).length > 0
   if (isBound && node.source.opaque === undefined) return
   const request = { verb: 'patch', apiGroup: groupOf(apiVersion), resource: 'kustomizations', namespace, name }
@@ -337,7 +337,7 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   const user = userInfo(userName)
   const bindings = index.bindingsOf(cluster, userName, request.namespace ?? '')
   const missing = bindings.filter(one => index.roleRules(cluster, one.roleRef, one.namespace) === undefined)
-  // a role that the fleet does not render is what is missing
+  // the cause is a role that the fleet does not render
   const dangling = new Set(missing.map(unknownRole))
   if (index.unseenGrants(cluster, user, request).some(reason => !dangling.has(reason))) return
   const near = nearMiss(index, acting, request, missing[0])
@@ -358,11 +358,11 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   }
 }
 
-/** A binding of the platform that would give the right but for the name of its role or of its subject. */
+/** A binding of the platform that would give the right if the name of its role or subject were right. */
 function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, request: ResourceRequest, missing?: Binding) {
   const { namespace = '', verb } = request
   const kind = `${RBAC_GROUP}/${namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'}`
-  // what allows it for every name, as cluster-admin, was not meant for the account alone
+  // a role that allows it for every name, such as cluster-admin, was not meant for this account alone
   const allows = (rule: PolicyRule) =>
     ruleAllows(rule, request) && (verb !== 'impersonate' || rule.resourceNames.length > 0)
   if (missing) {

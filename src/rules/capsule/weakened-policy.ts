@@ -6,7 +6,7 @@ import { listAt, textsAt } from '../model/object-values.ts'
 import type { FindingLevel, Rule, Violation } from '../model/rule.ts'
 import { CONFIGURATION, TENANT, webhookVersion } from './capsule-users.ts'
 
-/** Before v1beta2, Tenants were limited by annotations. */
+/** Before v1beta2, annotations limited Tenants. */
 const ANNOTATIONS = 'capsule.clastix.io/'
 const MAX_SHOWN = 80
 
@@ -39,7 +39,7 @@ export const capsulePolicyWeakened: Rule = {
   },
 }
 
-/** Labels of Pod Security that Capsule puts on namespaces keep pods in, whatever field they stand in. */
+/** Pod Security labels that Capsule sets on namespaces restrict pods, whatever field they are in. */
 function levelOf(level: FindingLevel, old: Node | undefined): FindingLevel {
   return old && canonical(old).includes('pod-security.kubernetes.io/enforce') ? 'violation' : level
 }
@@ -72,7 +72,7 @@ function violation(
 interface PolicyField {
   readonly path: readonly string[]
   readonly limit: Limit
-  /** `violation`: tenants are kept apart by it. `warning`: it only says how much they may have. */
+  /** `violation`: it separates tenants. `warning`: it only limits how much they may have. */
   readonly level: FindingLevel
 }
 
@@ -85,26 +85,26 @@ const isolates = (path: string, limit: Limit) => field(path, limit, 'violation')
 const limits = (path: string, limit: Limit) => field(path, limit, 'warning')
 const COLLISIONS = ['Disabled', 'Namespace', 'Tenant', 'Cluster']
 
-/** What is forbidden: less of it, or another pattern. */
+/** A list of what is forbidden: it weakens by fewer entries or another pattern. */
 const forbids: Limit = (was, is) => {
   const now = new Set(elements(is))
   return elements(was).some(element => !now.has(element))
 }
 
-/** A map of which no entry may go or change, at any depth; lists as keepsItems. */
+/** A map whose entries must stay and keep their values, at any depth; lists as keepsItems. */
 const keepsEntries: Limit = (was, is) => {
   if (was?.type === 'map') return [...was.fields].some(([key, { value }]) => keepsEntries(value, at(is, [key])))
   if (was?.type === 'list') return keepsItems(was, is)
   return was !== undefined && !isEmpty(was) && (is === undefined || canonical(was) !== canonical(is))
 }
 
-/** A list of whose items none may go or change. */
+/** A list whose items must stay unchanged. */
 const keepsItems: Limit = (was, is) => {
   const now = new Set(is?.type === 'list' ? is.items.map(canonical) : [])
   return was?.type === 'list' && was.items.some(item => !now.has(canonical(item)))
 }
 
-/** A number, or a quantity, above which nothing goes. */
+/** A number, or a quantity, that must not rise. */
 const atMost: Limit = (was, is) => {
   if (isEmpty(was)) return false
   const [before, now] = [readQuantity(was), readQuantity(is)]
@@ -119,7 +119,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((unit, index): [string, number] => [unit, 1024 ** (index + 1)]),
 ])
 
-/** What is allowed: more of it, another pattern, or no list any more. */
+/** A list of what is allowed: it weakens by more entries, another pattern, or removal. */
 const allows: Limit = (was, is) => {
   if (isEmpty(was)) return false
   if (isEmpty(is)) return true
@@ -127,7 +127,7 @@ const allows: Limit = (was, is) => {
   return elements(is).some(element => !before.has(element))
 }
 
-/** One of `order`, the loosest first; `absent` is what holds where nothing is written. */
+/** One of `order`, the loosest first; `absent` is the value in force where none is set. */
 const notBelow =
   (order: readonly string[], absent: string): Limit =>
   (was, is) => {
@@ -135,7 +135,7 @@ const notBelow =
     return rank(is) < rank(was)
   }
 
-/** A switch that must stay `safe`; `absent` is what holds where nothing is written. */
+/** A switch that must stay `safe`; `absent` is the value in force where none is set. */
 const stays =
   (safe: boolean, absent: boolean): Limit =>
   (was, is) =>
@@ -194,7 +194,7 @@ const TENANT_FIELDS: readonly PolicyField[] = [
 const namesOf = (users: Node | undefined, kind: string) =>
   listAt(users, []).flatMap(item => (stringAt(item, ['kind']) === kind ? (stringAt(item, ['name']) ?? []) : []))
 
-/** Groups of people; those of accounts that own a Tenant are the rule capsule-group-missing's. */
+/** Groups of people; the rule capsule-group-missing reports those of accounts that own a Tenant. */
 const keepsGroups: Limit = (was, is, users) => {
   const now = new Set([...textsAt(is, []), ...namesOf(users, 'Group')])
   return textsAt(was, []).some(group => !now.has(group) && !group.startsWith('system:serviceaccounts:'))
@@ -256,8 +256,8 @@ const CONFIGURATION_FIELDS: readonly PolicyField[] = [
 ]
 
 /**
- * Ways in which a field of Capsule limits something; `was` and `is` are its values before and after a change, `users` is the
- * list that took the place of older ones, where Capsule reads it.
+ * How a field of Capsule limits something; `was` and `is` are its values before and after a change, `users` is the list
+ * that replaced older ones, where Capsule reads it.
  */
 type Limit = (was: Node | undefined, is: Node | undefined, users?: Node) => boolean
 
@@ -265,20 +265,20 @@ function flag(node: Node | undefined, absent: boolean): boolean {
   return node?.type === 'scalar' && typeof node.value === 'boolean' ? node.value : absent
 }
 
-/** What a list says, or `{allowed, allowedRegex, denied, ...}`: each element, each pattern, each label. */
+/** The elements of a list or of `{allowed, allowedRegex, denied, ...}`: each element, pattern and label. */
 function elements(node: Node | undefined): string[] {
   if (isEmpty(node) || !node) return []
   if (node.type === 'scalar') return [String(node.value)]
   if (node.type === 'list') return node.items.map(canonical)
   return [...node.fields].flatMap(([key, { value }]) => {
-    // what is chosen where nobody chooses widens nothing
+    // a default widens nothing: it applies only where no value is set
     if (key === 'default' || isEmpty(value)) return []
     if (value.type === 'list') return textsAt(value, []).map(text => `item ${text}`)
     return [`${key} ${canonical(value)}`]
   })
 }
 
-/** A quantity of Kubernetes as a number; undefined for other spellings, which are only compared as text. */
+/** A Kubernetes quantity as a number; undefined for other spellings, which are only compared as text. */
 function readQuantity(node: Node | undefined): number | undefined {
   if (node?.type !== 'scalar') return undefined
   const [, digits, unit = ''] = FORM.exec(String(node.value)) ?? []

@@ -11,22 +11,22 @@ import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 import type { Violation } from '../model/rule.ts'
 
-/** A directory of a repository, and who would render what stands there. */
+/** A directory of a repository, and the node that would render its files. */
 export interface RenderedDirectory {
   readonly path: string
   readonly facts: DirectoryFacts
-  /** Undefined: nobody, it only stands beside or above what is rendered. */
+  /** Undefined: it is only beside or above what is rendered. */
   readonly reader: FleetNode | undefined
-  /** Who would render an entry, where that is somebody else. */
+  /** The node that would render an entry, where it is not `reader`. */
   readerOf(entry: TreeEntry): FleetNode | undefined
 }
 
 const walked = new WeakMap<EvaluatedRepository, readonly RenderedDirectory[]>()
 
 /**
- * The directories of a repository with something in them that rules look for, and who renders them: bases and components
- * beside a node's own directory included. Of several nodes the one with the longest path counts, so that what is found is
- * said to whom it concerns.
+ * The directories of a repository that contain something rules look for, and the nodes that render them: bases and
+ * components beside a node's own directory included. Of several nodes the one with the longest path counts, so that its
+ * owner gets the finding.
  */
 export function renderedDirectories(repository: EvaluatedRepository): readonly RenderedDirectory[] {
   const known = walked.get(repository)
@@ -51,7 +51,7 @@ function* walk(tree: Tree, readers: ReadonlyMap<string, FleetNode>): Generator<R
 const isNotable = ({ links, submodules, odd, collisions, attributes, ignore }: DirectoryFacts) =>
   links.length + submodules.length + odd.length + collisions.length > 0 || attributes || ignore
 
-/** Every file that somebody renders. */
+/** Every file that a node renders. */
 export function* renderedFiles(repository: EvaluatedRepository): Generator<{ entry: TreeEntry; reader: FleetNode }> {
   const { tree } = repository
   const readers = treeReadersOf(repository)
@@ -72,12 +72,12 @@ function treeReadersOf(repository: EvaluatedRepository): Map<string, FleetNode> 
     if (!readers.has(path)) readers.set(path, node)
   }
   for (const node of repository.nodes) add(artifactPath(node.path), node)
-  // what an earlier node reads has its reader already, and all behind it too
+  // what an earlier node reads has its reader already, and so has all that it leads to
   const seen = new Set<string>()
   for (const node of repository.nodes) {
     for (const file of node.error ? namedBy(repository, node, seen) : filesOf(repository, node)) {
       const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
-      // a file at the root says nothing about all that is below it
+      // a file at the root does not imply that all below it is read
       if (directory !== '') add(directory, node)
     }
   }
@@ -86,7 +86,7 @@ function treeReadersOf(repository: EvaluatedRepository): Map<string, FleetNode> 
 
 const files = new WeakMap<FleetNode, ReadonlySet<string>>()
 
-/** The files that the objects of a node were written in. */
+/** The files in which the objects of a node are written. */
 function filesOf({ url }: EvaluatedRepository, node: FleetNode): ReadonlySet<string> {
   const known = files.get(node)
   if (known) return known
@@ -99,7 +99,7 @@ function filesOf({ url }: EvaluatedRepository, node: FleetNode): ReadonlySet<str
   return found
 }
 
-/** Of a node that could not be rendered: what its overlays name. */
+/** For a node that could not be rendered: the paths that its overlays name. */
 function* namedBy({ tree, url }: EvaluatedRepository, node: FleetNode, seen: Set<string>): Generator<string> {
   const first = [{ path: artifactPath(node.path), origin: node.kustomization.root.origin }]
   for (const { path } of namedPaths(tree, url, first, () => true, seen)) {
@@ -114,7 +114,7 @@ interface DirectoryFacts {
   readonly directories: readonly TreeEntry[]
   readonly links: readonly TreeEntry[]
   readonly submodules: readonly TreeEntry[]
-  /** Names that mean another file somewhere, and why; `hides`: they do so for whoever sees them, wherever they stand. */
+  /** Names that mean another file somewhere, and why; `hides`: they mislead any reader, wherever they are. */
   readonly odd: readonly { readonly entry: TreeEntry; readonly problem: string; readonly hides: boolean }[]
   /** Entries that are one file where names are compared without regard to case or accents. */
   readonly collisions: readonly (readonly [TreeEntry, TreeEntry])[]
@@ -124,7 +124,7 @@ interface DirectoryFacts {
 
 const known = new WeakMap<readonly TreeEntry[], DirectoryFacts>()
 
-/** The facts of a listing. Listings never change, so that each is looked at once, whatever else its repository gets. */
+/** The facts of a listing. Listings never change, so each is computed once. */
 function directoryFacts(entries: readonly TreeEntry[]): DirectoryFacts {
   const before = known.get(entries)
   if (before) return before
@@ -155,7 +155,7 @@ function collisionsIn(entries: readonly TreeEntry[]): [TreeEntry, TreeEntry][] {
   })
 }
 
-/** Characters that macOS overlooks in names (CVE-2014-9390). */
+/** Characters that macOS ignores in names (CVE-2014-9390). */
 const OVERLOOKED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 const OVERLOOKED_ONE = new RegExp(OVERLOOKED.source)
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -163,16 +163,16 @@ const CONTROL = /[\0-\x1f\x7f-\x9f\u2028\u2029]/
 /** `GIT~1`, `KUSTOM~1.YAM`: other names that Windows gives to files with long ones. */
 const SHORT_NAME = /^[^.~]{1,6}~\d(?:\.[^.]{0,3})?$/
 
-/** What makes a name of a file print as something else, wherever it stands; undefined for nothing. */
+/** Why a file name prints as something else, wherever the file is; undefined if it does not. */
 function disguiseIn(name: string) {
-  // what macOS calls the picture of a folder
+  // the name that macOS gives to the icon of a folder
   if (name === 'Icon\r') return undefined
   if (CONTROL.test(name)) return 'contains a control character'
   if (OVERLOOKED_ONE.test(name)) return 'contains an invisible character'
   return undefined
 }
 
-/** What makes a name of a file mean another one to some programs or file systems; undefined for nothing. */
+/** Why a file name means another one to some programs or file systems; undefined if it does not. */
 export function problemOf(name: string) {
   const plain = name.replace(OVERLOOKED, '').toLowerCase()
   if (/^(?:\.git|git~\d)(?:[ .]*$|:)/.test(plain)) return "is git's own directory on some file systems"
@@ -187,7 +187,7 @@ export function problemOf(name: string) {
   return undefined
 }
 
-/** What is found about a file of a repository, for the node that would render it. Without a line it is about the file itself: its name, its kind. */
+/** A finding about a file, for the node that would render it; without a line about the file itself: its name, its kind. */
 export function violationIn(
   repository: EvaluatedRepository,
   node: FleetNode,
@@ -199,7 +199,7 @@ export function violationIn(
   return { node, object: node.kustomization, path: ['spec', 'path'], origin, ...rest }
 }
 
-/** A path that an overlay names, whether or not something is there. */
+/** A path that an overlay names, whether or not it exists. */
 export interface NamedPath {
   readonly path: string
   readonly origin: Origin
@@ -207,13 +207,13 @@ export interface NamedPath {
   readonly from?: string
 }
 
-/** Paths that are followed for one node, or for all that share `seen`. */
+/** Paths followed for one node, or for all that share `seen`. */
 const MAX_PATHS = 200_000
 
 /**
- * What the overlays below and beside `first` name: every text of a kustomization file counts, since one that is no path
- * leads nowhere. `follows` says whether to read on behind a path; what is in `seen` is not looked at again. A file that is
- * no YAML names nothing: its node fails. Throws `render-limits` for more paths than anybody names.
+ * The paths that overlays below and beside `first` name: every text of a kustomization file counts, since one that is
+ * not a path leads nowhere. `follows`: whether to read on behind a path; paths in `seen` are skipped. A file that is
+ * not YAML names nothing: its node fails. Throws `render-limits` for too many paths.
  */
 export function* namedPaths(
   tree: Tree,
@@ -250,7 +250,7 @@ function tooMany(origin: Origin): BailiwickError {
 
 const knownPaths = new WeakMap<Tree, Map<string, readonly NamedPath[]>>()
 
-/** Trees never change, so that a file of one is read once, however many nodes build it. */
+/** Trees never change, so a file of one is read once, however many nodes build it. */
 function remembered(tree: Tree, key: string, read: () => readonly NamedPath[]): readonly NamedPath[] {
   const files = knownPaths.get(tree) ?? new Map<string, readonly NamedPath[]>()
   knownPaths.set(tree, files)
@@ -266,7 +266,7 @@ function namesIn(tree: Tree, repository: string, directory: string, path: string
   })
 }
 
-/** What the generators and transformers of a file name: builtins are told by their API version. */
+/** The paths in generators and transformers of a file; an API version marks the builtin ones. */
 function namesInConfiguration(tree: Tree, repository: string, directory: string, path: string): readonly NamedPath[] {
   if (!/\.(?:ya?ml|json)$/i.test(path)) return []
   return remembered(tree, `${directory}\0${path}`, () =>
@@ -285,12 +285,12 @@ function pathsOf(text: string, directory: string, origin: Origin): NamedPath[] {
   })
 }
 
-/** The documents of a file; none where it cannot be read, because then its node fails. */
+/** The documents of a file; none where it cannot be read: its node then fails. */
 function parsed(repository: string, path: string, bytes: Uint8Array): readonly Node[] {
   return readableDocuments({ repository, path }, bytes) ?? []
 }
 
-/** Every text, and those in a text that is itself a generator or transformer; these stand where the outer one does. */
+/** Every text, and those in a text that is itself a generator or transformer; these have the outer one's origin. */
 function* textsIn(node: Node, repository: string, outer?: Origin): Generator<{ text: string; origin: Origin }> {
   if (node.type === 'list') for (const item of node.items) yield* textsIn(item, repository, outer)
   else if (node.type === 'map') for (const field of node.fields.values()) yield* textsIn(field.value, repository, outer)
@@ -304,7 +304,7 @@ function* textsIn(node: Node, repository: string, outer?: Origin): Generator<{ t
   }
 }
 
-/** What is found in a file, at each node that renders it. */
+/** The finding of a file, at each node that renders it. */
 export const atReaders = (
   nodes: readonly FleetNode[],
   file: string,
@@ -321,8 +321,8 @@ interface Readers {
 const knownReaders = new WeakMap<readonly FleetNode[], Readers>()
 
 /**
- * The nodes that render a file of their repository. Of a file that no object comes from: those with the longest path above
- * it, else the first one of each cluster.
+ * The nodes that render a file of their repository. For a file that no object comes from: those with the longest path
+ * above it, else the first one of each cluster.
  */
 export function readersOf(nodes: readonly FleetNode[], file: string): readonly FleetNode[] {
   const { byFile, byPath, ofClusters } = knownReaders.get(nodes) ?? readersIn(nodes)

@@ -16,7 +16,7 @@ import { type RenderedDirectory, renderedDirectories, renderedFiles, violationIn
 const MAX_STEPS = 30_000_000
 const MANIFEST = /\.(?:ya?ml|json|env|properties|txt|conf|toml|sh)$|^Kustomization$/i
 
-/** No attribute of git hides what is deployed, or changes it on its way. */
+/** Git attributes must not hide what is deployed, or change it. */
 export const gitAttributesTamper: Rule = {
   id: 'git-attributes-tamper',
   severity: 'medium',
@@ -93,21 +93,21 @@ function effect(attribute: string): Effect | undefined {
   return name === '-diff' ? fold('shows the file as binary in the diff of a pull request') : undefined
 }
 
-/** What one line of a `.gitattributes` sets for the files that its pattern fits. */
+/** The attributes that one line of a `.gitattributes` sets for the files that its pattern matches. */
 interface AttributeLine {
   readonly line: number
   readonly pattern: string
-  /** As they are written, macros replaced by what they stand for: `-diff`, `eol=crlf`. */
+  /** As written, with macros expanded: `-diff`, `eol=crlf`. */
   readonly attributes: readonly string[]
 }
 
-/** Attributes of all lines of a file, macros replaced by what they stand for: one may stand for others, and those again. */
+/** Attributes of all lines of a file, with macros expanded, which may nest. */
 const MAX_ATTRIBUTES = 200_000
 const BUILTIN: ReadonlyMap<string, readonly string[]> = new Map([['binary', ['-diff', '-merge', '-text']]])
 
 /**
- * The lines of a `.gitattributes` (gitattributes(5)); macros are known from the line on that defines them. Throws
- * `render-limits` for more attributes than anybody writes.
+ * The lines of a `.gitattributes` (gitattributes(5)); a macro is known from the line that defines it. Throws
+ * `render-limits` for too many attributes.
  */
 export function readAttributes(text: string): AttributeLine[] {
   const macros = new Map(BUILTIN)
@@ -133,20 +133,20 @@ function tooMany(): BailiwickError {
   return new BailiwickError('render-limits', text, { fix: message`Remove attributes or macros.` })
 }
 
-/** Whether a pattern of the `.gitattributes` in `domain` fits a file; throws `render-limits` for too much work. */
+/** Whether a pattern of the `.gitattributes` in `domain` matches a file; throws `render-limits` for too much work. */
 export function fits(pattern: string, domain: readonly string[], path: readonly string[], work: MatchWork): boolean {
   const own = path.slice(domain.length)
   const isName = !pattern.includes('/')
-  // a pattern that is a name says nothing about what is below a directory of that name
+  // a pattern that is a plain name does not apply below a directory of that name
   const seen = isName ? own.slice(-1) : own
   return new IgnoreRules([parsePattern(pattern, [])], work).ignores(seen, false)
 }
 
-/** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
+/** What Flux excludes from an artifact unless an ignore file says otherwise, and a Kustomization could deploy from. */
 const DEFAULTS =
   /^(?:\*\*\/|\/)*(?:\.\*|\.git(?:hub|ignore|modules|attributes|lab-ci\.yml)?|\.circleci|\.travis\.yml|appveyor\.yml|\.drone\.yml|cloudbuild\.yaml|codeship-[a-z]+\.yml|\.goreleaser\.yml|\.sops\.yaml|\.flux\.yaml|\*\.(?:jpe?g|gif|png|wmv|flv|tar\.gz|zip))(?:\/|$)/
 
-/** What is reviewed is what is packed. */
+/** The reviewed files are the packed files. */
 export const sourceIgnoreTamper: Rule = {
   id: 'source-ignore-tamper',
   severity: 'high',
@@ -200,7 +200,7 @@ function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string)
   }
 }
 
-/** Manifests that were packed before the change, are still there, and are packed no more. */
+/** Manifests that were packed before the change, still exist, and are no longer packed. */
 function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
   const { tree, before, nodes } = repository
   if (!before || before.id === tree.id) return
@@ -209,7 +209,7 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
   for (const node of nodes) {
     if (node.tenant === undefined || node.source.includes) continue
     const start = artifactPath(node.path)
-    // of several nodes that read a directory the first one is told, as by the other rules about files
+    // of several nodes that read a directory the first one gets the finding, as in other rules about files
     if (seen.has(start)) continue
     seen.add(start)
     if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
@@ -236,7 +236,7 @@ function isPacked(tree: Tree, file: string, packed: Map<string, Tree | undefined
   return packed.get(tree.id)?.entry(file) !== undefined
 }
 
-/** What cannot be packed is an error of every node that follows it. */
+/** A tree that cannot be packed is an error of every node that follows it. */
 function tryPack(tree: Tree): Tree | undefined {
   try {
     return packTree(tree)
@@ -248,7 +248,7 @@ function tryPack(tree: Tree): Tree | undefined {
 
 const FIELD = ['spec', 'recurseSubmodules']
 
-/** What a source brings lies in the repository that it names. The renderer raises it, too, where an overlay names a submodule. */
+/** A source's content is in the repository that it names. The renderer also raises it, for submodules in overlays. */
 export const sourceSubmodules: Rule = {
   id: 'source-submodules',
   severity: 'high',
@@ -274,7 +274,7 @@ export const sourceSubmodules: Rule = {
   checkRepository: renderedSubmodules,
 }
 
-/** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
+/** Submodules in what is rendered: empty here, but with another repository's content where Flux recurses into them. */
 function* renderedSubmodules(repository: EvaluatedRepository): Generator<Violation> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.submodules) {
@@ -289,7 +289,7 @@ function* renderedSubmodules(repository: EvaluatedRepository): Generator<Violati
   }
 }
 
-/** Names of files that are rendered mean one file, to every program and file system. */
+/** Each rendered file name means one file, to every program and file system. */
 export const gitPathAmbiguous: Rule = {
   id: 'git-path-ambiguous',
   severity: 'high',
@@ -305,7 +305,7 @@ export const gitPathAmbiguous: Rule = {
   },
 }
 
-/** Where nothing is rendered, below the root, only names that hide what they are: whoever lists or reviews the tree sees them. */
+/** Outside of rendered directories, below the root, only names that hide what they are: they mislead any reader. */
 function* oddNames(
   repository: EvaluatedRepository,
   { path, facts, readerOf }: RenderedDirectory,

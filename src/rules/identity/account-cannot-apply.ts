@@ -32,7 +32,7 @@ import {
 import { removedCause } from './identity-objects.ts'
 import { lacksAccount } from './service-accounts.ts'
 
-/** Everything that Flux applies as an account is what the API server lets that account apply. */
+/** The API server must allow the account everything that Flux applies as it. */
 export const accountCannotApply: Rule = {
   id: 'account-cannot-apply',
   severity: 'high',
@@ -42,7 +42,7 @@ export const accountCannotApply: Rule = {
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/; https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control',
   docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge: Flux tries all objects of a stage first. It is a warning where the roles are not visible, for example where a bound role is not rendered. Operators may add rules to `admin`, `edit` and `view`. The account may already apply such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
   *checkNode(node, context) {
-    // of another cluster no role is visible
+    // the roles of another cluster are not visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
     yield* unmadeAccounts(node, context)
@@ -57,11 +57,11 @@ export const accountCannotApply: Rule = {
   },
 }
 
-/** Whether nothing is known to be applied: Flux refuses all of it, or the flags that name the account of a root are of an earlier build. */
+/** Whether nothing is known to be applied: Flux refuses all of it, or the flags that name a root's account are of an earlier build. */
 const isUnknown = ({ error, holes = [], parent }: FleetNode): boolean =>
   error !== undefined && (holes.length === 0 || parent === undefined)
 
-/** Refusals that matter for this change, and that no other rule is about. */
+/** Refusals that matter for this change, and that no other rule reports. */
 function refusedOf(node: FleetNode, context: RuleContext, without: readonly string[] = []): RightRefusal[] {
   return context.index.refusals(node.key, without).filter(one => isAsked(one, node, context))
 }
@@ -95,8 +95,8 @@ function earlier(
 }
 
 /**
- * Of a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` say it; of a
- * release without an account, `sa-required`.
+ * For a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` report
+ * it; for a release without an account, `sa-required`.
  */
 function isOtherRules(
   { object, user, request, without }: RightRefusal,
@@ -111,7 +111,7 @@ function isOtherRules(
   return !index.owns(cluster, tenant, request.namespace ?? '') || index.grantRefusal(node, object) !== undefined
 }
 
-/** What is refused, by the account and the namespace: one edit mends it. */
+/** What is refused, by account and namespace: one edit fixes it. */
 function* answers(
   node: FleetNode,
   context: RuleContext,
@@ -147,7 +147,7 @@ function* answers(
   }
 }
 
-/** Why it is not known whether it is refused; none: it is. */
+/** Why it is not known whether it is refused; none if it is. */
 function whyUnknown(
   { index, before, config }: RuleContext,
   place: AccountPlace,
@@ -165,7 +165,7 @@ function whyUnknown(
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
   if (!before) return reasons
-  // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
+  // a certain refusal is the same finding as before; an object that was applied anyway goes on, as more becomes visible
   const old = earlier(object, node, { before })
   const rendered = renderedRoles(index, before, cluster, user, request.namespace ?? '')
   const lives =
@@ -176,14 +176,14 @@ function whyUnknown(
   return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 
-/** Why rights were unknown that are known now: Flux overwrites the role that the cluster has by the one that is rendered. */
+/** Why rights were unknown that are known now: Flux overwrites the cluster's role with the rendered one. */
 function renderedRoles(index: FleetIndex, before: FleetIndex, cluster: string, user: string, namespace: string) {
   const rulesIn = (one: FleetIndex, { roleRef, namespace: of }: Binding) => one.roleRules(cluster, roleRef, of)
   const known = before.bindingsOf(cluster, user, namespace).filter(one => !rulesIn(before, one) && rulesIn(index, one))
   return new Set(known.map(unknownRole))
 }
 
-/** Whether something on the cluster makes the account, by what the fleet's file states, and no role of it is visible. */
+/** Whether the fleet's file declares that something on the cluster makes the account, and no role of it is visible. */
 function isDeclared({ index, config }: Pick<RuleContext, 'index' | 'config'>, place: AccountPlace): boolean {
   const account = accountOf(place.user)
   const { cluster } = place.node
@@ -192,7 +192,7 @@ function isDeclared({ index, config }: Pick<RuleContext, 'index' | 'config'>, pl
   return isDeclaredAccount(config, { cluster, ...account, ofTenant })
 }
 
-/** Whether the account has lost every role that it had: `prune-account-removed` says it where the Kustomization prunes. */
+/** Whether the account lost all its roles: `prune-account-removed` reports it where the Kustomization prunes. */
 function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boolean {
   const { tenant, prune } = place.node
   if (tenant === undefined || !prune || !before) return false
@@ -201,7 +201,7 @@ function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boo
 
 const isDeciding = ({ without }: RightRefusal) => without === 'not-applied' || without === 'escalation'
 
-/** One finding per object that would not be applied; people see them as one, by the role that lacks the rights. */
+/** One finding per object that would not be applied, grouped by the role that lacks the rights. */
 function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Violation> {
   const { index } = context
   const deciding = certain.filter(isDeciding)
@@ -229,19 +229,19 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   }
 }
 
-/** Whether a change takes the right away from an account that applies the object already. */
+/** Whether a change removes the right of an account that applies the object already. */
 function takesAway({ before }: RuleContext, { node, user }: AccountPlace, { object, request }: RightRefusal): boolean {
   if (before === undefined || earlier(object, node, { before }) === undefined) return false
   return before.refusalOf(node.cluster, user, request) === undefined
 }
 
-/** Where it does. */
+/** Where the change removes that right. */
 const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
   lostSubject(index, before, place) ??
   bindingOrigin(index, place) ??
   originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
-/** A warning about a Kustomization, shown at the first of its objects that it is about: it stays the same as others come. */
+/** A warning about a Kustomization, shown at its first affected object, so that it stays the same as others are added. */
 const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
   node,
   object: node.kustomization,
@@ -250,7 +250,7 @@ const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
   level: 'warning' as const,
 })
 
-/** Whether the account may do it is not visible: one warning, whatever the objects are. */
+/** One warning where it is not visible whether the account has the right, whatever the objects are. */
 function unknownRights(
   context: RuleContext,
   place: AccountPlace,
@@ -278,7 +278,7 @@ const CONSEQUENCES = {
   'not-recreated': message`Flux then fails to recreate an object whose immutable field changes, which ${part('value', 'force')} asks for`,
 } satisfies Partial<Record<WithoutRight, Message>>
 
-/** A missing right without which objects are applied all the same. */
+/** A missing right without which objects are still applied. */
 function lesser(
   { index }: RuleContext,
   place: AccountPlace,
@@ -311,7 +311,7 @@ function shownObjects(objects: readonly KubeObject[]): Message {
   return message`${listed(shown)}${objects.length > MAX_SHOWN ? message` and ${objects.length - MAX_SHOWN} more` : message``}`
 }
 
-/** Objects that this change removes, and that the account may not delete. */
+/** Objects that this change removes and the account may not delete. */
 function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before } = context
   if (!before || !node.prune || !before.node(node.key)) return
@@ -319,7 +319,7 @@ function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> 
   const gone = deletedObjects(node, before.objectsOf(node.key), index).filter(object => {
     const id = idOf(object)
     const owns = (one: typeof index) => tenant === undefined || one.owns(cluster, tenant, id.namespace)
-    // the roles in a namespace that goes too go with it
+    // roles in a namespace that is removed are removed with it
     return owns(before) && owns(index) && !(tenant !== undefined && isNamespace(id))
   })
   const refused = gone.flatMap(object => index.pruneRefusals(node.key, object))
@@ -331,7 +331,7 @@ function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> 
 }
 
 /**
- * What only roles and bindings allow that come too late: Flux tries every object of a stage before it applies one, and a
+ * Requests that only late roles and bindings allow: Flux tries every object of a stage before it applies one, and a
  * Kustomization that waits for this one comes after it (fluxcd/pkg ssa manager_apply.go, ApplyAllStaged).
  */
 function lateRefusals(
@@ -346,7 +346,7 @@ function lateRefusals(
   const known = Map.groupBy(refused, ({ object }) => object)
   const names = late.map(({ name }) => name)
   const only = refusedOf(node, context, [...absent, ...names]).filter(one => {
-    // helm-controller acts after Flux applied all of it, and tries again
+    // helm-controller acts after Flux has applied everything, and retries
     if (one.user !== node.identity.user) return false
     if (known.get(one.object)?.some(({ without }) => without === one.without)) return false
     if (one.without === 'missing-role') return earlier(one.object, node, context) === undefined

@@ -36,8 +36,8 @@ export interface AccountPlace {
 const MAX_ROLES = 3
 
 /**
- * Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here, and
- * those that Flux does not apply do not count.
+ * Bindings for the account itself: those for every account, which the API server creates, and those that Flux does not
+ * apply do not count.
  */
 export function ownBindings(index: FleetIndex, place: AccountPlace): readonly Binding[] {
   const { unapplied } = place
@@ -51,7 +51,7 @@ function bindingsFor(index: FleetIndex, { node, user, namespace }: AccountPlace)
   return all.filter(({ subjects }) => subjects.some(one => one.kind !== 'Group' || !/^system:[^:]+$/.test(one.name)))
 }
 
-/** The bindings of an account, and their roles, that Flux does not apply: each in a sentence without its period. */
+/** The account's bindings and their roles that Flux does not apply: each as a sentence without a period. */
 function unappliedOf(index: FleetIndex, place: AccountPlace): string[] {
   const { unapplied: names = new Map<string, string>() } = place
   const first = bindingsFor(index, place).flatMap(one => {
@@ -61,7 +61,7 @@ function unappliedOf(index: FleetIndex, place: AccountPlace): string[] {
   return [...new Set(first)].map(name => unappliedText(name, names.get(name)!))
 }
 
-/** Which roles the account has, through which bindings: one sentence. */
+/** The account's roles and the bindings that give them, as one sentence. */
 export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   const own = ownBindings(index, place)
   const unapplied = unappliedOf(index, place).map(text => message` ${untyped(text)}.`)
@@ -78,7 +78,7 @@ export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   return message`The account has ${listed(shown)}${more}.${without}`
 }
 
-/** Where the first binding of the account in the fleet states its role; undefined where the fleet renders none. */
+/** Where the role of the account's first binding is written; undefined where the fleet renders none. */
 export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | undefined {
   const written = ownBindings(index, place).map(({ kind, namespace, name }) =>
     writtenOf(index, place.node, kind, namespace, name),
@@ -87,19 +87,19 @@ export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | 
   return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
 }
 
-/** The bindings that a change takes away from the account. */
+/** The account's bindings that a change removes. */
 function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace): Binding[] {
   const left = new Set(ownBindings(index, place).map(displayRbac))
   return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
 }
 
-/** The first of them that is not written any more. */
+/** The first of them that is no longer written. */
 export const lostBinding = (index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) =>
   lostBindings(index, before, place).find(
     ({ kind, namespace, name }) => !writtenOf(index, place.node, kind, namespace, name),
   )
 
-/** Where a binding of the account that is still written names others now. */
+/** Where a binding of the account that is still written now names other subjects. */
 export function lostSubject(
   index: FleetIndex,
   before: FleetIndex | undefined,
@@ -112,9 +112,9 @@ export function lostSubject(
 }
 
 /**
- * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
- * own beside it. A reader of another repository than the role's can only ask for it. What a tenant holds in the whole cluster
- * is not to grow: it would have the right in every namespace.
+ * The smallest rights that allow these requests, as an edit of the account's role there, or as a separate role. A
+ * reader of another repository than the role's can only request it. A tenant's cluster-wide rights must not grow: they
+ * would apply in every namespace.
  */
 export function rightsFix(
   index: FleetIndex,
@@ -136,7 +136,7 @@ export function rightsFix(
   const [role] = roles
   const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
   const beside = role?.object ?? binding
-  // without either, where the platform declares the Kustomization
+  // without either, the place is where the platform declares the Kustomization
   const isReaders = (beside ?? declaringOf(index, place.node)).root.origin.repository === reader
   const meant = own[0] && index.meantRole(place.node.cluster, own[0])
   if (meant !== undefined && binding) {
@@ -153,13 +153,13 @@ export function rightsFix(
   return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
 }
 
-/** The first Kustomization of a tenant on the way to a node: those below it are the tenant's. */
+/** The tenant's topmost Kustomization above a node: those below it are the tenant's. */
 function declaringOf(index: FleetIndex, node: FleetNode): KubeObject {
   const parent = index.node(node.parent)
   return node.tenant !== undefined && parent?.tenant === node.tenant ? declaringOf(index, parent) : node.kustomization
 }
 
-/** As one line of YAML, to be pasted into `rules`. */
+/** The rule as one line of YAML, to be pasted into `rules`. */
 function ruleText({ apiGroups, resources, resourceNames, verbs }: PolicyRule): string {
   const list = (values: readonly string[]) => `[${values.map(value => JSON.stringify(value)).join(', ')}]`
   const names = resourceNames.length > 0 ? `, resourceNames: ${list(resourceNames)}` : ''
@@ -181,9 +181,9 @@ function writtenOf(
   return index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)?.object
 }
 
-/** An account that no visible binding gives a role anywhere: the name is the cause, not the objects. */
+/** An account to which no visible binding gives a role anywhere: the name is the cause, not the objects. */
 interface UnboundAccount {
-  /** Where it is named, or would be; undefined where that is as it was before the change. */
+  /** Where the account is or would be named; undefined where that is as before the change. */
   readonly origin: Origin | undefined
   readonly text: Message
   /** Absent where no other account was probably meant. */
@@ -192,7 +192,7 @@ interface UnboundAccount {
   readonly isRoot: boolean
 }
 
-/** What there is to say of the account of a refused object, where it has no role at all. */
+/** What a message says about a refused object's account that has no role at all. */
 export function unboundAccount(
   { index, before }: Pick<RuleContext, 'index' | 'before'>,
   { node, user }: AccountPlace,
@@ -223,7 +223,7 @@ export function unboundAccount(
   }
 }
 
-/** The account of the same namespace, with a role, of which the name is probably a misspelling. `was`: one that was there, or should be. */
+/** The account with a role in the same namespace that was probably meant. `was`: one that existed, or should exist. */
 function meantAccount(
   index: RuleContext['index'],
   cluster: string,
@@ -238,7 +238,7 @@ function meantAccount(
   return names.find(name => userOfAccount(account.namespace, name) === was) ?? (others.length === 0 ? only : undefined)
 }
 
-/** The one account with a role in the namespace of an account that the fleet does not render. */
+/** The only account with a role in the namespace of an account that the fleet does not render. */
 function onlyAccount(index: RuleContext['index'], cluster: string, user: string): string | undefined {
   const account = accountOf(user)
   if (!account || index.versionsOf(cluster, '/ServiceAccount', account.namespace, account.name).length > 0)
@@ -255,8 +255,8 @@ function accountsWithRoles(index: RuleContext['index'], cluster: string, namespa
 }
 
 /**
- * Accounts that have a role and that nothing visible makes: a role needs no ServiceAccount, so Flux applies as the account,
- * but looks for it before it deletes (finalizers of kustomize-controller and helm-controller).
+ * Accounts that have a role and that nothing visible creates: a role needs no ServiceAccount, so Flux applies as the
+ * account, but needs it to delete (finalizers of kustomize-controller and helm-controller).
  */
 export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before, config } = context
@@ -265,10 +265,10 @@ export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable
   for (const object of [...(prune ? [kustomization] : []), ...releases]) {
     const { kind, namespace, name } = idOf(object)
     const account = kubeConfigOf(object) ? undefined : namedAccount(object, index.cluster(cluster)?.lockdown)
-    // Kubernetes makes `default` in every namespace
+    // Kubernetes creates `default` in every namespace
     if (!account || account === 'default' || isMadeAccount(namespace, account)) continue
     const isMade = (one: typeof index) => one.versionsOf(cluster, '/ServiceAccount', namespace, account).length > 0
-    // an account that is taken away is the rule identity-object-tamper's
+    // the rule identity-object-tamper reports a removed account
     if (isMade(index) || (before && isMade(before))) continue
     const ofTenant = index.ownerOf(cluster, namespace) !== undefined
     if (isDeclaredAccount(config, { cluster, namespace, name: account, ofTenant })) continue
@@ -287,7 +287,7 @@ export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable
   }
 }
 
-/** A role or binding of a change that the cluster gets only after a Kustomization was applied. */
+/** A role or binding of a change that the cluster gets only after a Kustomization is applied. */
 interface LateGrant {
   /** As `display` writes it. */
   readonly name: string
@@ -298,11 +298,11 @@ interface LateGrant {
 const LAST_STAGE = new Set(['Role', 'RoleBinding', 'ClusterRoleBinding'])
 
 /**
- * The roles and bindings that are new or changed and count too late for a Kustomization: its own, and those of Kustomizations
- * that wait for it, by `dependsOn` or because it makes them.
+ * The new or changed roles and bindings that take effect too late for a Kustomization: its own, and those of
+ * Kustomizations that wait for it, by `dependsOn` or because it creates them.
  */
 export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetIndex): LateGrant[] {
-  // `flux bootstrap` applies what the root of a new cluster contains before Flux does
+  // `flux bootstrap` applies a new cluster's root before Flux does
   if (node.parent === undefined && before.cluster(node.cluster) === undefined) return []
   const isChanged = (object: KubeObject) => {
     const { apiVersion, kind, namespace, name } = idOf(object)
@@ -319,10 +319,10 @@ export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetInde
   })
 }
 
-/** Kustomizations that are not applied before another one. One that exists already does not wait for its parent. */
+/** Kustomizations that are applied only after another one. An existing one does not wait for its parent. */
 function waitingFor(key: string, index: FleetIndex, before: FleetIndex): readonly string[] {
   const waiting = new Set([key])
-  // a set that grows while it is walked
+  // the set grows while it is walked
   for (const one of waiting) {
     const next = index.followers(one).filter(({ by, key: other }) => by === 'dependsOn' || !before.node(other))
     for (const { key: other } of next) waiting.add(other)
@@ -335,11 +335,11 @@ function waitingFor(key: string, index: FleetIndex, before: FleetIndex): readonl
 export interface UnappliedNames {
   /** The cluster does not have them. */
   readonly absent: ReadonlyMap<string, string>
-  /** Nor is it known whether the cluster has them, from an earlier change or from elsewhere. */
+  /** It is not known whether the cluster has them, from an earlier change or from elsewhere. */
   readonly unsure: ReadonlyMap<string, string>
 }
 
-/** Of a cluster, after a change. What was applied before it, and is the same, the cluster has. */
+/** The names on a cluster after a change. The cluster has what was applied before the change and is unchanged. */
 export function unappliedNames(cluster: string, index: FleetIndex, before: FleetIndex | undefined): UnappliedNames {
   const [absent, unsure] = [new Map<string, string>(), new Map<string, string>()]
   const was = before?.unapplied(cluster)

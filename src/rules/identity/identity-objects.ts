@@ -18,7 +18,7 @@ const ACCOUNT = '/ServiceAccount'
 const BINDING = `${RBAC_GROUP}/RoleBinding`
 const ROLE = `${RBAC_GROUP}/Role`
 
-/** A tenant does not write the objects that say who it is. */
+/** Tenants do not write the objects that define their identity. */
 export const identityObjectTamper: Rule = {
   id: 'identity-object-tamper',
   severity: 'high',
@@ -58,7 +58,7 @@ function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext) {
   return 'Flux acts as it for the platform'
 }
 
-/** What makes Capsule and its addon give an account more than it has. */
+/** Marks by which Capsule and its addon give an account more rights. */
 const MARKS: readonly (readonly [string, RegExp])[] = [
   ['annotations', /^capsule\.addon\.(fluxcd|projectcapsule\.dev)\//],
   ['labels', /^(owner\.)?projectcapsule\.dev\/promote$/],
@@ -93,9 +93,9 @@ function violation({ node, object, id }: Subject, path: Path, why: Message): Vio
   }
 }
 
-/** What a node rendered before, and nobody does any more, although Flux still acts as it. */
+/** What a node rendered before, no node renders now, and Flux still acts as. */
 function* takenAway(node: FleetNode, context: RuleContext, before: RuleContext['index']): Iterable<Violation> {
-  // What cannot be rendered shows nothing of what it keeps.
+  // a node that cannot be rendered does not show what it keeps
   if (node.error || node.source.opaque !== undefined) return
   const { index, config } = context
   const kept = new Set(index.objectsOf(node.key).map(textOfId))
@@ -118,7 +118,7 @@ function textOfId(object: KubeObject): string {
   return `${kindOf(object)} ${namespace}/${name}`
 }
 
-/** Whether Flux acts as an account that now is not there any more, or is bound to nothing. */
+/** Whether Flux acts as an account that is now removed, or bound to nothing. */
 function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: string, kind: string, account: string) {
   if (index.reconciler(cluster, namespace, account) === undefined) return false
   if (kind === ACCOUNT) return true
@@ -126,7 +126,7 @@ function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: st
   return !bindings.some(one => one.namespace === namespace)
 }
 
-/** The accounts of the object's namespace that an account or binding is about. */
+/** The accounts of the object's namespace that it is about: itself, or a binding's subjects. */
 function accountsOf(object: KubeObject): string[] {
   const { kind, namespace, name } = idOf(object)
   if (kind === 'ServiceAccount') return [name]
@@ -136,7 +136,7 @@ function accountsOf(object: KubeObject): string[] {
   })
 }
 
-/** What else is found because an account or a binding, as it is shown, is removed follows from this. */
+/** The cause of findings that follow from a removed account or binding. */
 export const removedCause = (object: string): string => hashOf(['removed', object])
 
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
@@ -155,7 +155,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Violation {
 
 const ACCOUNT_ANNOTATION = ['metadata', 'annotations', 'kubernetes.io/service-account.name']
 
-/** A token that never expires, written where everybody who reads Secrets of the namespace finds it. */
+/** A token that never expires, readable by every reader of Secrets in the namespace. */
 export const saTokenSecret: Rule = {
   id: 'sa-token-secret',
   severity: 'high',
@@ -180,7 +180,7 @@ export const saTokenSecret: Rule = {
   },
 }
 
-/** Whether the platform lets Flux act as an account of a tenant's namespace, or says that something on the cluster makes it. */
+/** Whether the platform lets Flux act as an account of a tenant's namespace, or declares that the cluster creates it. */
 function isOwnReconciler(
   index: FleetIndex,
   config: FleetConfig,

@@ -19,7 +19,7 @@ import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']
 
-/** A tenant acts on other clusters, or by other credentials, only with a kubeconfig that the platform gave. */
+/** A tenant acts on other clusters, or with other credentials, only by a kubeconfig that the platform gave. */
 export const kubeconfigRef: Rule = {
   id: 'kubeconfig-ref',
   severity: 'critical',
@@ -80,7 +80,7 @@ const secretOf = (account: string) => `${account}-kubeconfig`
 
 const SECRET = [...KUBECONFIG_FIELD, 'secretRef']
 
-/** What may create a Secret of a name that it states, and is not rendered itself. */
+/** Kinds that may create a Secret of a name that they state, and that the fleet does not render itself. */
 const MAKERS = [
   'external-secrets.io/ExternalSecret',
   'external-secrets.io/ClusterExternalSecret',
@@ -95,8 +95,8 @@ const MAKERS = [
 ]
 
 /**
- * The kubeconfig by which Flux acts for a Capsule Tenant leads to Capsule's proxy of the same cluster. An object that no longer
- * names it acts elsewhere; one that names a Secret that nothing makes does not act at all.
+ * Flux's kubeconfig for a Capsule Tenant leads to Capsule's proxy of the same cluster. An object that no longer names
+ * it acts elsewhere; one that names a Secret that nothing creates does not act at all.
  */
 function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Iterable<Violation> {
   const { node, object, id } = subject
@@ -123,7 +123,7 @@ function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Ite
       object,
       path,
       value: `not made ${name}`,
-      // a Secret that somebody adds by hand may have any name
+      // a Secret that is added by hand may have any name
       level: was || (wanted !== undefined && probably(name, [wanted])) ? 'violation' : 'warning',
       message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}, which nothing visible creates. Allowed: ${quoted('object', wanted ?? secretOf('<account>'))}, which capsule-addon-fluxcd or the worker creates, or a Secret in the fleet. Flux: secrets ${quoted('object', name)} not found.`,
       fix: message`Set ${codeWord('spec.kubeConfig.secretRef.name')} to ${quoted('object', wanted ?? secretOf('<account>'))}, or create the Secret first.`,
@@ -142,7 +142,7 @@ function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace 
   return MAKERS.some(kind => index.renderedAnywhere(cluster, kind).some(({ object }) => states(object)))
 }
 
-/** Another key of the same Secret, which nothing in git holds: the addon, the worker and people write the one of before. */
+/** Another key of the same Secret, which is not in git: the addon, the worker and people write the former key. */
 function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeObject): Iterable<Violation> {
   const [now, then] = [object, was].map(one => ({
     name: stringAt(one.root, [...SECRET, 'name']) ?? '',
@@ -180,7 +180,7 @@ function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Violatio
   }
 }
 
-/** What a tenant writes as a kubeconfig runs nothing and calls nothing inside. */
+/** A tenant's kubeconfig runs no programs and connects to no internal addresses. */
 export const kubeconfigContent: Rule = {
   id: 'kubeconfig-content',
   severity: 'critical',
@@ -197,7 +197,7 @@ export const kubeconfigContent: Rule = {
         node,
         object,
         path,
-        // Never the text itself: beside the fault it may hold a token.
+        // never the text itself: it may contain a token
         value: `${fault.field} ${fault.what}`,
         message: message`${objectPart(id.kind, id.namespace, id.name)} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
         fix: message`Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.`,
@@ -243,7 +243,7 @@ function decoded(value: Node, encoded: boolean): string | undefined {
   return Buffer.from(value.value, 'base64').toString('utf8')
 }
 
-/** Something in a kubeconfig that makes its reader run, read or call what it should not. */
+/** What in a kubeconfig makes its reader run, read or connect to something it should not. */
 interface KubeConfigFault {
   /** `exec`, `server`, ...: for the identity of the violation. */
   readonly field: string
@@ -252,7 +252,7 @@ interface KubeConfigFault {
   readonly local: boolean
 }
 
-/** What is asked of a user or cluster entry, by field. */
+/** What is wrong with fields of a user or cluster entry. */
 const OF_USERS: ReadonlyMap<string, string> = new Map([
   ['exec', "runs a program in the controller's container"],
   ['auth-provider', 'lets a plugin of the client fetch credentials'],
@@ -267,8 +267,9 @@ const OF_CLUSTERS: ReadonlyMap<string, string> = new Map([
 const UNKNOWN = 'calls an address that the platform does not vouch for'
 
 /**
- * What is wrong with a text as a kubeconfig; none for a text that is none. `used`: Flux reads it as one, so what cannot be
- * read is a fault, too. `vouched`: any address will do that is not internal. Sources: k8s.io/client-go tools/clientcmd/api/v1, CVE-2022-24817.
+ * What is wrong with a text as a kubeconfig; none for other texts. `used`: Flux reads it as one, so an unreadable text
+ * is a fault. `vouched`: any external address is allowed. Sources: k8s.io/client-go tools/clientcmd/api/v1,
+ * CVE-2022-24817.
  */
 export function kubeConfigFaults(text: string, used: boolean, vouched: boolean): KubeConfigFault[] {
   if (!used && !looksLikeOne(text)) return []
@@ -285,7 +286,7 @@ export function kubeConfigFaults(text: string, used: boolean, vouched: boolean):
   ])
 }
 
-/** Written with escapes it would not show; such a text is read where something of Flux uses it. */
+/** A text with escapes does not show it; such a text is read where an object of Flux uses it. */
 const looksLikeOne = (text: string) => /clusters|users/.test(text) && /server|exec|auth-provider|token/i.test(text)
 
 function parse(text: string): readonly Node[] | undefined {
@@ -325,7 +326,7 @@ function ofCluster(cluster: Node, vouched: boolean): KubeConfigFault[] {
   return faults
 }
 
-/** What is wrong with the address of an API server; a private address is where many clusters have theirs. */
+/** What is wrong with the address of an API server; many clusters use a private address for theirs. */
 export function addressFault(address: string): string | undefined {
   if (address === '') return undefined
   const url = URL.parse(address.includes('://') ? address : `https://${address}`)

@@ -22,7 +22,7 @@ import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 
-/** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
+/** An object of Flux for a tenant must name its account, or it acts as the controller. */
 export const saRequired: Rule = {
   id: 'sa-required',
   severity: 'critical',
@@ -43,7 +43,7 @@ export function lacksAccount(context: RuleContext, node: FleetNode, object: Kube
   return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
 }
 
-/** A key that was probably meant to name the account is the cause, and no other rule speaks of it. */
+/** A key that was probably meant to name the account is the cause, and no other rule reports it. */
 function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Violation> | undefined {
   const { kind, namespace, name } = idOf(object)
   const path = misspelled(object, ACCOUNT_FIELD)
@@ -59,7 +59,7 @@ function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObjec
   }
 }
 
-/** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
+/** The account of the namespace, where the platform acts there as one account only, or renders one only. */
 function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Violation, 'edit'> {
   const { namespace } = idOf(object)
   const { cluster } = node
@@ -72,7 +72,7 @@ function named({ index, config }: RuleContext, node: FleetNode, object: KubeObje
 function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Violation | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
-  // A name that is none is the rule invalid-object's.
+  // the rule invalid-object reports an invalid name
   if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
   const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
@@ -112,7 +112,7 @@ function isKnown(
   )
 }
 
-/** Whether the account has a role, or may have one that is not visible: that the platform renders it gives it no right. */
+/** Whether the account has a role, or may have one that is not visible: rendering the account gives it no rights. */
 function mayApply({ index, config }: RuleContext, cluster: string, namespace: string, name: string): boolean {
   const ofTenant = index.ownerOf(cluster, namespace) !== undefined
   const user = userOfAccount(namespace, name)
@@ -134,7 +134,7 @@ function asWhom(account: string | undefined, namespace: string, elsewhere: boole
     : message`Flux would apply it as the controller itself (cluster-admin)`
 }
 
-/** The one account as which the platform has Flux act in a namespace; undefined where it has none, or several. */
+/** The only account as which the platform has Flux act in a namespace; undefined where there is none, or several. */
 function soleReconciler(index: FleetIndex, cluster: string, namespace: string): string | undefined {
   const lockdown = index.cluster(cluster)?.lockdown
   const accounts = new Set<string>()
@@ -148,7 +148,7 @@ function soleReconciler(index: FleetIndex, cluster: string, namespace: string): 
   return accounts.size === 1 ? only : undefined
 }
 
-/** The one account that the platform renders in a namespace; undefined where it renders none, or several. */
+/** The only account that the platform renders in a namespace; undefined where there is none, or several. */
 function soleAccount(index: FleetIndex, cluster: string, namespace: string): string | undefined {
   const rendered = index.platformRendered(cluster, '/ServiceAccount', namespace)
   const names = new Set(rendered.map(({ object }) => idOf(object).name).filter(name => name !== 'default'))
@@ -159,8 +159,8 @@ function soleAccount(index: FleetIndex, cluster: string, namespace: string): str
 const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding`]
 
 /**
- * Whoever may create pods, tokens or Flux objects in a namespace acts as any account of it, so no account there may hold
- * more than the tenant. KnownEvaluation where the right is given and where it is used.
+ * A user who can create pods, tokens or Flux objects in a namespace can act as any account of it, so no account there
+ * may hold more rights than the tenant. Reported where the right is given and where it is used.
  */
 export const saForeign: Rule = {
   id: 'sa-foreign',
@@ -177,7 +177,7 @@ export const saForeign: Rule = {
   },
 }
 
-/** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
+/** The rules rbac-cluster-binding and namespace-confinement report a tenant's bindings. */
 function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
@@ -209,14 +209,14 @@ function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iter
   }
 }
 
-/** The rules that are too much, as text; undefined where none are. */
+/** The rules that exceed the tenant's rights, as text; undefined for none. */
 function rightsOf(context: RuleContext, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
   const { index } = context
   const reach = reachOf(subject)
   if (reach.of !== 'accounts') return undefined
   const tenant = declaredOwner(context, cluster, reach.namespace)
   if (tenant === undefined) return undefined
-  // In a namespace of another tenant it is rbac-foreign-subject.
+  // the rule rbac-foreign-subject reports one in another tenant's namespace
   if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
@@ -226,7 +226,7 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 
-/** Whether an account lacks the right that Capsule's proxy asks for: the rule capsule-account-rights says which role is missing. */
+/** Whether an account lacks the right that Capsule's proxy requires: capsule-account-rights names the missing role. */
 function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, name }: BoundSubject): boolean {
   if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
   const user = userOfAccount(namespace, name)
@@ -261,8 +261,8 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
 }
 
 /**
- * The tenant that follows from a source alone, where the change lets its account out: one that had such rights before may be
- * the platform's own infrastructure, one that gets them is not confined any more.
+ * The tenant known from a source alone, where the change gives its account wider rights: an account that had them
+ * before may be the platform's own infrastructure, one that gets them is no longer confined.
  */
 function widenedOwner(
   { index, before }: RuleContext,
@@ -276,21 +276,21 @@ function widenedOwner(
   return isUsed && before.reachOutside(cluster, tenant, namespace, account) === undefined ? tenant : undefined
 }
 
-/** The tenant reads this: whose the other namespace is stays with the platform. */
+/** A tenant reads this message, so it does not name the owner of the other namespace. */
 const OF_OTHERS = message`a RoleBinding in a foreign namespace`
 
 const shownRules = (rules: string) => quoted('value', rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)
 
-/** What Kubernetes itself puts into every namespace, for every pod to read. */
+/** ConfigMaps that Kubernetes creates in every namespace, for every pod to read. */
 const MADE_FOR_ALL = ['kube-root-ca.crt', 'openshift-service-ca.crt']
 
-/** Roles that a tenant never gives to all accounts of its namespace with the others in mind. */
+/** Roles that a tenant never means to give to all accounts of its namespace. */
 const WIDE = ['cluster-admin', 'admin', 'edit']
 /** Capsule gives these to all accounts of a namespace, and its admission confines them. */
 const OF_CAPSULE = /^capsule-namespace-/
 const READS = ['get', 'list', 'watch']
 
-/** The account that everything gets which names none holds nothing. */
+/** The account of objects that name none has no rights. */
 export const defaultSaPrivileged: Rule = {
   id: 'default-sa-privileged',
   severity: 'high',
@@ -314,7 +314,7 @@ function* evaluateDefaultBinding(context: RuleContext, { node, object, id }: Sub
   const writes = !rules?.every(({ verbs }) => verbs.every(verb => READS.includes(verb)))
   for (const [at, subject] of binding.subjects.entries()) {
     const namespace = defaultOf(subject, {
-      // what a group has in the whole cluster is the rule sa-foreign's
+      // the rule sa-foreign reports a group's cluster-wide rights
       all:
         id.kind === 'RoleBinding' &&
         (node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)),
@@ -338,14 +338,14 @@ function* evaluateDefaultBinding(context: RuleContext, { node, object, id }: Sub
   }
 }
 
-/** Whether it is the namespace of Flux, and Flux acts as `default` where an object there names no account. */
+/** Whether it is Flux's namespace, and Flux acts as `default` where an object there names no account. */
 function isFlux({ index }: RuleContext, { cluster }: FleetNode, namespace: string): boolean {
   const { defaultServiceAccount, helmDefaultServiceAccount } = index.cluster(cluster)?.lockdown ?? {}
   const isUsed = [defaultServiceAccount, helmDefaultServiceAccount].includes('default')
   return isUsed && namespace === (index.rootOf(cluster)?.namespace ?? ROOT_NAMESPACE)
 }
 
-/** The namespace whose account `default` a subject means, by its name or, with `all`, as one of all its accounts. */
+/** The namespace whose account `default` a subject means, by name or, with `all`, as one of all its accounts. */
 function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): string | undefined {
   const reach = reachOf(subject)
   if (reach.of !== 'accounts') return undefined

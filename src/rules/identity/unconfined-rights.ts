@@ -16,7 +16,7 @@ import type { Rule, RuleContext } from '../model/rule.ts'
 
 const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']
 
-/** A controller acts for a tenant with what the tenant gives it, not with what it has itself. */
+/** A controller acts for a tenant with the tenant's rights, not with its own. */
 export const controllerRights: Rule = {
   id: 'controller-rights',
   severity: 'high',
@@ -51,18 +51,18 @@ export const controllerRights: Rule = {
   },
 }
 
-/** Where an object of the whole cluster says for which one it is. */
+/** Where a cluster-scoped object says which object it is for. */
 const GIVEN_BY: Readonly<Record<string, { readonly kind: string; readonly ref: string; readonly orAnybody?: true }>> = {
   VolumeSnapshotContent: { kind: 'snapshot.storage.k8s.io/VolumeSnapshotContent', ref: 'volumeSnapshotRef' },
   VolumeGroupSnapshotContent: {
     kind: 'groupsnapshot.storage.k8s.io/VolumeGroupSnapshotContent',
     ref: 'volumeGroupSnapshotRef',
   },
-  // one that names no claim is for whoever claims it first
+  // without claimRef, any claim may bind it
   PersistentVolume: { kind: '/PersistentVolume', ref: 'claimRef', orAnybody: true },
 }
 
-/** Whether the platform renders the object of the whole cluster for this very one. */
+/** Whether the platform renders the cluster-scoped object for exactly this one. */
 function isGiven({ id, node }: TenantSubject, { index }: RuleContext, taken: string, name: string): boolean {
   const given = Object.hasOwn(GIVEN_BY, taken) ? GIVEN_BY[taken] : undefined
   const content = given && index.platformObject(node.cluster, given.kind, '', name)
@@ -73,7 +73,7 @@ function isGiven({ id, node }: TenantSubject, { index }: RuleContext, taken: str
 
 const KUBECONFIG = ['spec', 'kubeConfig']
 
-/** What the platform applies of other repositories with all rights is on a list, as long as nothing gives it to a tenant. */
+/** What the platform applies from other repositories with full rights is listed, unless something gives it to a tenant. */
 export const unconfinedSource: Rule = {
   id: 'unconfined-source',
   severity: 'high',
@@ -110,13 +110,13 @@ function unconfined(node: FleetNode, index: FleetIndex, config: FleetConfig): st
 const isUnconfined = ({ tenant, parent, identity, namespace }: FleetNode): boolean =>
   tenant === undefined && parent !== undefined && !identity.impersonated && namespace !== ROOT_NAMESPACE
 
-/** Without an address, as that of an ExternalArtifact, the source object stands for it. */
+/** A source without an address, such as an ExternalArtifact, is named by its object. */
 const sourceOf = ({ source }: FleetNode): string => {
   const [followed, ...included] = [source, ...(source.includes ?? [])].map(({ url, id }) => url || id)
   return included.length === 0 ? followed! : `${followed} with ${included.join(', ')}`
 }
 
-/** Whether it follows what the cluster's own root follows. */
+/** Whether it follows the source of the cluster's own root. */
 function isOwnSource({ parent, source }: FleetNode, index: FleetIndex): boolean {
   if (source.includes) return false
   let root = index.node(parent)
@@ -126,7 +126,7 @@ function isOwnSource({ parent, source }: FleetNode, index: FleetIndex): boolean 
   return source.url !== '' && source.url === root.source.url && refKey(source.ref) === refKey(root.source.ref)
 }
 
-/** Whether the fleet's own file says that what acts in a namespace is the platform. */
+/** Whether the fleet's file declares that what acts in a namespace is the platform. */
 function isPlatform({ cluster, namespace }: FleetNode, index: FleetIndex, { tenants }: FleetConfig): boolean {
   const object = index.platformObject(cluster, '/Namespace', '', namespace)
   const names = object ? [stringAt(object.root, TENANT_LABEL), capsuleTenantOf(object)] : []

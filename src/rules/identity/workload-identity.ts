@@ -11,7 +11,7 @@ import type { Rule, Violation } from '../model/rule.ts'
 import { isCustomKind, podsOf } from '../workloads/pods.ts'
 
 const SERVICE_ACCOUNT = '/ServiceAccount'
-/** What operators call the annotations and labels of what they make. */
+/** Fields in which operators set annotations and labels of the objects they create. */
 const MARKS = new Set([
   'annotations',
   'labels',
@@ -21,7 +21,7 @@ const MARKS = new Set([
   'podLabels',
 ])
 
-/** Which identity in a cloud an account has is the platform's to say. */
+/** The platform decides which cloud identity an account has. */
 export const workloadIdentityAnnotation: Rule = {
   id: 'workload-identity-annotation',
   severity: 'critical',
@@ -62,7 +62,7 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
     yield* ofOperator(object.root, new Set(ofPods.map(path => JSON.stringify(path))))
 }
 
-/** What an operator gives to the accounts and pods that it makes; where a field says that it is for an account, it is for certain. */
+/** What an operator gives to the accounts and pods it creates; a field for an account is certain. */
 function* ofOperator(root: Node, known: ReadonlySet<string>): Iterable<Place> {
   const spec = at(root, ['spec'])
   for (const { path: inner } of spec ? everyMap(spec) : []) {
@@ -93,7 +93,7 @@ function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: 
   }
 }
 
-/** The platform gave the same to an account of the namespace, or it is how a pod asks for what its account was given. */
+/** Whether the platform gave the same to an account of the namespace, or a pod only requests its account's identity. */
 function isGiven(index: FleetIndex, { node, object, id }: Subject, path: Path, key: string, value: string): boolean {
   const accounts = index.platformRendered(node.cluster, SERVICE_ACCOUNT, id.namespace).map(other => other.object)
   if (accounts.some(account => stringAt(account.root, ['metadata', 'annotations', key]) === value)) return true
@@ -107,7 +107,7 @@ function isGiven(index: FleetIndex, { node, object, id }: Subject, path: Path, k
   )
 }
 
-/** What of an annotation or label gives an account or pod an identity in a cloud, by prefix, and what of it does not. */
+/** Prefixes of annotations and labels that give an account or pod a cloud identity, and keys of them that do not. */
 const PREFIXES: readonly (readonly [prefix: string, cloud: string])[] = [
   ['eks.amazonaws.com/', 'AWS'],
   ['iam.amazonaws.com/', 'AWS (kiam, kube2iam)'],
@@ -137,17 +137,17 @@ const HARMLESS = new Set([
   'tke.cloud.tencent.com/token-expiration',
 ])
 
-/** The cloud in which an annotation or label of this name gives an identity; undefined where it does not. */
+/** The cloud in which an annotation or label gives an identity; undefined where it does not. */
 function cloudOf(name: string): string | undefined {
   if (HARMLESS.has(name)) return undefined
   if (name === 'aadpodidbinding') return 'Azure (pod identity)'
   return PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1]
 }
 
-/** The label by which a pod asks for the identity of its account; the account decides whose that is. */
+/** The label by which a pod requests its account's identity; the account decides which. */
 const AZURE_USE = 'azure.workload.identity/use'
 
-/** A pod with the token of the account that deploys the namespace. */
+/** A pod with a token of the account that deploys the namespace. */
 export const workloadUsesReconcilerSa: Rule = {
   id: 'workload-uses-reconciler-sa',
   severity: 'high',
@@ -183,12 +183,12 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
   const { object, kind, id } = subject
   for (const { path, spec } of podsOf(subject, index)) {
     if (!getsToken(spec)) continue
-    // A pod that names none runs as `default`, which is for default-sa-privileged to keep empty.
+    // a pod that names none runs as `default`, which default-sa-privileged keeps without rights
     const field = ['serviceAccountName', 'serviceAccount'].find(name => stringAt(spec, [name]))
     if (field) yield { path: [...path, field], account: accountOfPod(spec) }
   }
   if (kind === HELM_RELEASE) yield* ofValues(object)
-  // Workflows and pipelines name the account beside what they run; what Flux applies is meant to name it.
+  // workflows and pipelines name the account beside what they run; what Flux applies must name it
   const group = groupOf(id.apiVersion)
   if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
   for (const field of ['serviceAccountName', 'serviceAccount']) {
@@ -197,7 +197,7 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
   }
 }
 
-/** How charts take the account of their pods. */
+/** How charts name the account of their pods. */
 function* ofValues({ root }: KubeObject): Iterable<Use> {
   const values = at(root, ['spec', 'values'])
   if (!values) return
@@ -209,12 +209,12 @@ function* ofValues({ root }: KubeObject): Iterable<Use> {
   }
 }
 
-/** The account that a pod runs as; `serviceAccount` is the old name of the field, the newer one wins. */
+/** The account that a pod runs as; `serviceAccount` is the field's old name, and the new one wins. */
 function accountOfPod(spec: Node): string {
   return stringAt(spec, ['serviceAccountName']) || stringAt(spec, ['serviceAccount']) || 'default'
 }
 
-/** Whether a pod gets a token of its account: mounted by itself, or through a projected volume. */
+/** Whether a pod gets a token of its account: mounted automatically, or through a projected volume. */
 function getsToken(spec: Node): boolean {
   const mounted = at(spec, ['automountServiceAccountToken'])
   if (!(mounted?.type === 'scalar' && mounted.value === false)) return true

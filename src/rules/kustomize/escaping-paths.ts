@@ -28,7 +28,7 @@ import { type NamedPath, namedPaths, renderedDirectories, violationIn } from '..
 import { everyPath } from '../model/object-values.ts'
 import { overLimit, type Rule, type Violation } from '../model/rule.ts'
 
-/** No path of a tenant leads out of what is theirs. The renderer raises it for overlays that leave the repository. */
+/** A tenant's paths stay in the tenant's directories. The renderer raises it where an overlay leaves the repository. */
 export const kustomizePathEscape: Rule = {
   id: 'kustomize-path-escape',
   severity: 'critical',
@@ -48,7 +48,7 @@ export const kustomizePathEscape: Rule = {
   checkRepository: (repository, { index }) => sharedPaths(repository, index),
 }
 
-/** Fields that hold a path in a source. */
+/** Fields of an object that hold a path in a source. */
 function pathsOf({ kind, object }: Subject): Path[] {
   if (kind === KUSTOMIZATION) return [['spec', 'path']]
   if (kind === IMAGE_UPDATE_AUTOMATION) return [['spec', 'update', 'path']]
@@ -69,7 +69,7 @@ function problemOf(kind: string, path: Path, text: string) {
   return isSpec && plain.split('/').includes('..') ? 'contains ".."' : undefined
 }
 
-/** As a careless reader might take it. */
+/** The text as a careless reader might decode it. */
 function decoded(text: string): string {
   return text.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\')
 }
@@ -97,15 +97,15 @@ interface SourcePath {
   readonly field: Path
   readonly text: string
   readonly source: { readonly kind: string; readonly namespace: string; readonly name: string }
-  /** Everything below is read, too. */
+  /** Everything below is read too. */
   readonly below: boolean
 }
 
 const GIT = 'GitRepository'
 
 /**
- * Paths of an object other than a Kustomization that lead into another tenant's directory of a repository that several
- * deploy from: charts and their values, what an ArtifactGenerator copies, what a source includes, what an automation writes.
+ * Paths of an object other than a Kustomization that lead into another tenant's directory of a shared repository:
+ * charts and their values, what an ArtifactGenerator copies, what a source includes, what an automation writes.
  */
 function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Iterable<Violation> {
   const { object, id, node } = subject
@@ -144,7 +144,7 @@ function sourcePaths({ kind, object, id }: TenantSubject): SourcePath[] {
   return []
 }
 
-/** Values are named from the root of the source, as the chart is. */
+/** Values files are named from the root of the source, as the chart is. */
 function ofChart(object: KubeObject, spec: Path, namespace: string): SourcePath[] {
   const source = sourceAt(object, [...spec, 'sourceRef'], namespace)
   const fields: Path[] = [[...spec, 'valuesFile'], ...everyPath(object.root, [...spec, 'valuesFiles', '*'])]
@@ -167,7 +167,7 @@ function ofGenerator(object: KubeObject, namespace: string): SourcePath[] {
     const source = alias === undefined ? undefined : aliases.get(alias)
     if (!source || text === undefined) return []
     const glob = text.search(/[*?[{]/)
-    // of a pattern, everything below the last directory that it names in full
+    // for a pattern: everything below the last directory that it names in full
     const plain = glob < 0 ? text : text.slice(0, text.lastIndexOf('/', glob) + 1)
     return [{ field, text: plain, source, below: true }]
   })
@@ -195,9 +195,9 @@ function sourceAt(object: KubeObject, path: Path, namespace: string): SourcePath
 const MAX_PATHS = 500_000
 
 /**
- * Tenants' nodes that read what is another party's, in a repository that several deploy from. Theirs is what the
- * platform's Kustomizations for them name, everything below included; of the rest another tenant's directories are closed,
- * and a Kustomization that a tenant declared may not begin in the platform's either.
+ * Tenants' nodes that read another party's files in a shared repository. A tenant may read what the platform's
+ * Kustomizations for it name, and everything below; other tenants' directories are closed, and a Kustomization that a
+ * tenant declared may not begin in the platform's either.
  */
 export function* sharedPaths(repository: EvaluatedRepository, index: FleetIndex): Generator<Violation> {
   const holders = index.directoriesOf(repository.url)
@@ -260,13 +260,13 @@ function sharedPathViolation(node: FleetNode, path: string, holder: DirectoryHol
   }
 }
 
-/** As Linux does; whatever is beyond leads out. */
+/** Linux follows as many; a longer chain counts as leading out. */
 const MAX_LINKS = 40
 const MAX_TARGET = 4096
 
 const targetOf = (tree: Tree, path: string): string => Buffer.from(tree.read(path)).toString('utf8')
 
-/** No file of an overlay is a symbolic link, and no link beside it leaves the repository. The renderer raises the first. */
+/** Overlay files are not symbolic links, and links beside them stay in the repository. The renderer raises the first. */
 export const kustomizeSymlink: Rule = {
   id: 'kustomize-symlink',
   severity: 'critical',
@@ -277,7 +277,7 @@ export const kustomizeSymlink: Rule = {
   checkRepository: leavingLinks,
 }
 
-/** Links in what is rendered that point out of the repository, whether or not an overlay names them. */
+/** Rendered links that point out of the repository, whether or not an overlay names them. */
 function* leavingLinks(repository: EvaluatedRepository): Generator<Violation> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.links) {

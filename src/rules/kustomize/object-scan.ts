@@ -1,14 +1,14 @@
 import { type MapNode, type Node, type Path, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
-/** What several rules look for in every value of an object, found in one walk. */
+/** What several rules need from every value of an object, found in one walk. */
 interface ObjectScan {
   /** Texts with `${`. */
   readonly templated: readonly { readonly path: Path; readonly text: string }[]
   /** Unknown values: those that only the cluster has, and texts that look encrypted by SOPS. */
   readonly opaque: readonly { readonly path: Path; readonly holders: readonly ValueHolder[] }[]
   readonly encrypted: readonly Path[]
-  /** Fields that a merge key brought, and switches that are a word. */
+  /** Fields from a merge key, and switches that are written as a word. */
   readonly unclear: readonly { readonly path: Path; readonly how: 'merged' | 'word' }[]
   /** Keys and values with characters beyond ASCII. */
   readonly foreign: readonly { readonly path: Path; readonly text: string; readonly isKey: boolean }[]
@@ -16,7 +16,7 @@ interface ObjectScan {
 
 const scans = new WeakMap<MapNode, ObjectScan>()
 const NOTABLE = /[^\0-\x7f]|\$\{/
-/** True to YAML 1.1, text since. */
+/** True in YAML 1.1, text in later versions. */
 const WORD = /^(?:y|yes|on)$/i
 const SWITCH = new Set(
   (
@@ -26,7 +26,7 @@ const SWITCH = new Set(
 )
 const BEYOND_ASCII = /[^\0-\x7f]/
 
-/** Nodes never change, so that an object is walked once. */
+/** Nodes never change, so an object is walked once. */
 export function scanObject(root: MapNode): ObjectScan {
   const known = scans.get(root)
   if (known) return known
@@ -93,10 +93,10 @@ const STRUCTURE = new Set(
   'metadata spec template jobTemplate containers initContainers securityContext labels annotations'.split(' '),
 )
 
-/** Values of a chart mean what the chart makes of them. */
+/** The meaning of a chart's values depends on the chart. */
 const isOfChart = (path: Path) => path[0] === 'spec' && path[1] === 'values'
 
-/** Whether a field says what an object is, where it goes, who applies it or what it grants. */
+/** Whether a field decides what an object is, where it goes, who applies it or what it grants. */
 export function isIdentity(group: string, path: Path): boolean {
   const [first, second] = path
   if (isOfChart(path)) return false
@@ -113,7 +113,7 @@ export function isSecurity(path: Path): boolean {
   return path.some(step => typeof step === 'string' && SECURITY.has(step))
 }
 
-/** Whether a map or a list here decides about more than one field. */
+/** Whether a map or list at a path decides about more than one field. */
 export function isStructure(path: Path): boolean {
   const last = path.at(-1)
   return path.length === 0 || (typeof last === 'string' && STRUCTURE.has(last) && !isOfChart(path))
@@ -121,7 +121,7 @@ export function isStructure(path: Path): boolean {
 
 const SUBSTITUTE_SWITCH = 'kustomize.toolkit.fluxcd.io/substitute'
 
-/** Whether an object asks Flux, by label or annotation, to leave its variables alone. */
+/** Whether an object disables Flux's variable substitution, by label or annotation. */
 export function isUnsubstituted({ root }: KubeObject): boolean {
   return ['labels', 'annotations'].some(field => stringAt(root, ['metadata', field, SUBSTITUTE_SWITCH]) === 'disabled')
 }

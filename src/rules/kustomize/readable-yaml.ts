@@ -6,7 +6,7 @@ import { groupOf } from '../../kube/object.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isIdentity, isSecurity, scanObject } from './object-scan.ts'
 
-/** What people read is what is written. */
+/** Text looks like what it is. */
 export const unicodeConfusable: Rule = {
   id: 'unicode-confusable',
   severity: 'medium',
@@ -37,7 +37,7 @@ function* unseen({ object, node }: Subject): Generator<Violation> {
 }
 
 const NAMES = new Set(['image', 'url', 'host', 'hostname', 'address', 'endpoint', 'repository', 'secretName'])
-/** Latin, and letters that look like it. */
+/** Latin, and letters that look like Latin ones. */
 const MIXED = /\p{Script=Latin}/u
 const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
 const INVISIBLE = /[\u00ad\u180e\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/
@@ -78,7 +78,7 @@ function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean) {
 
 const isMixed = (text: string) => MIXED.test(text) && LOOKALIKE.test(text)
 
-/** No text means different things to different readers of YAML. The renderer raises it for what has no one meaning at all. */
+/** No text means different things to different YAML readers. The renderer raises it for text without any single meaning. */
 export const yamlAmbiguous: Rule = {
   id: 'yaml-ambiguous',
   severity: 'critical',
@@ -108,7 +108,7 @@ function isSwitch({ id }: Subject, path: Path): boolean {
   )
 }
 
-/** Whether a field says where an object goes, what it is, what it grants, or that it is privileged. */
+/** Whether a field decides where an object goes, what it is, what it grants, or that it is privileged. */
 function decides({ object, id, node }: Subject, path: Path, { index }: RuleContext): boolean {
   const [first, second] = path
   if (path.length === 1 && (first === 'kind' || first === 'apiVersion')) return true
@@ -121,7 +121,7 @@ function decides({ object, id, node }: Subject, path: Path, { index }: RuleConte
   return isSecurity(path) && isTrue(at(object.root, path)) && path.at(-1) !== 'runAsNonRoot'
 }
 
-/** No file holds bytes that are not clean UTF-8. The renderer raises it. */
+/** Files are clean UTF-8. The renderer raises it. */
 export const yamlEncoding: Rule = {
   id: 'yaml-encoding',
   severity: 'medium',

@@ -3,7 +3,7 @@ import { quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
-/** No overlay names an address. The renderer raises it. */
+/** Overlays name no remote addresses. The renderer raises it. */
 export const kustomizeRemoteBase: Rule = {
   id: 'kustomize-remote-base',
   severity: 'critical',
@@ -12,7 +12,7 @@ export const kustomizeRemoteBase: Rule = {
   docs: 'Copy the files into the repository, or declare the other repository as a source with its own Kustomization.',
 }
 
-/** No chart is inflated by an overlay. The renderer raises it. */
+/** Overlays inflate no charts. The renderer raises it. */
 export const kustomizeHelmInflate: Rule = {
   id: 'kustomize-helm-inflate',
   severity: 'high',
@@ -21,7 +21,7 @@ export const kustomizeHelmInflate: Rule = {
   docs: 'Use a HelmRelease with a HelmRepository.',
 }
 
-/** No plugin or function runs while rendering. The renderer raises it. */
+/** Plugins and functions do not run while rendering. The renderer raises it. */
 export const kustomizePlugin: Rule = {
   id: 'kustomize-plugin',
   severity: 'critical',
@@ -40,7 +40,7 @@ export const kustomizeMultipleFiles: Rule = {
   docs: 'Keep one of the files.',
 }
 
-/** No field stands in two spellings. The renderer raises it. */
+/** No field is written in two spellings. The renderer raises it. */
 export const kustomizeCaseVariantKey: Rule = {
   id: 'kustomize-case-variant-key',
   severity: 'high',
@@ -79,7 +79,7 @@ function* unmatched(node: FleetNode, { index }: RuleContext): Generator<Violatio
   }
 }
 
-/** Rendering ends, and soon. The renderer raises it. */
+/** Rendering stays within limits of time and size. The renderer raises it. */
 export const renderLimits: Rule = {
   id: 'render-limits',
   severity: 'high',
@@ -90,7 +90,7 @@ export const renderLimits: Rule = {
   docs: 'Split large files, and keep files for clusters apart from other files.',
 }
 
-/** No file that is rendered is a pointer of Git LFS. The renderer raises it. */
+/** Rendered files are not Git LFS pointers. The renderer raises it. */
 export const gitLfsPointer: Rule = {
   id: 'git-lfs-pointer',
   severity: 'medium',

@@ -17,7 +17,7 @@ import { isOwnSecret } from '../secrets/platform-secrets.ts'
 import { routeKinds } from '../workloads/routes.ts'
 import { isIdentity, isSecurity, isStructure, isUnsubstituted, scanObject } from './object-scan.ts'
 
-/** What a reviewer sees of a tenant's directory is what is deployed from it. */
+/** What a reviewer sees in a tenant's directory is what is deployed from it. */
 export const renderParity: Rule = {
   id: 'render-parity',
   severity: 'high',
@@ -74,7 +74,7 @@ function* hidden(subject: Subject): Generator<Violation> {
   }
 }
 
-/** Only where a tenant wrote the Kustomization, too: what the platform adds to a tenant's manifests is meant to hold. */
+/** Only where a tenant also wrote the Kustomization: what the platform adds to a tenant's manifests is intended. */
 function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Violation> {
   if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
   for (const field of ['roleRef', 'subjects', 'rules']) {
@@ -126,7 +126,7 @@ function* composed({ object, id, node }: Subject): Generator<Violation> {
   }
 }
 
-/** The value of a variable stays where it is put. The renderer raises it where a value ends the text around it. */
+/** A variable's value stays in its place. The renderer raises it where a value ends the text around it. */
 export const substitutionInjection: Rule = {
   id: 'substitution-injection',
   severity: 'critical',
@@ -153,7 +153,7 @@ export const substitutionInjection: Rule = {
 
 const SECRET = 'Secret/'
 
-/** Secrets of the platform do not become text that others read. */
+/** The platform's Secrets do not become text that others read. */
 export const secretExfilSubstitution: Rule = {
   id: 'secret-exfil-substitution',
   severity: 'high',
@@ -170,7 +170,7 @@ export const secretExfilSubstitution: Rule = {
   },
 }
 
-/** A Kustomization that the tenant writes, and that substitutes from a Secret which the tenant does not render. */
+/** A tenant's Kustomization that substitutes from a Secret which the tenant does not render. */
 function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   for (const need of foreignSecrets(object, node, index)) {
     const name = nameOf(need)
@@ -187,7 +187,7 @@ function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Viol
   }
 }
 
-/** What a tenant's objects show of a Secret that the platform offers as variables. */
+/** What a tenant's objects expose of a Secret that the platform offers as variables. */
 function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Violation> {
   const secrets = foreignSecrets(node.kustomization, node, index)
   if (secrets.length === 0) return
@@ -207,7 +207,7 @@ function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<V
   }
 }
 
-/** What everybody who may read the object, or asks DNS, gets to see. */
+/** Fields that are visible to every reader of the object, or by DNS. */
 function open(kind: string): readonly Path[] {
   const metadata = [
     ['metadata', 'annotations'],
@@ -228,7 +228,7 @@ function foreignSecrets(kustomization: KubeObject, node: FleetNode, index: Fleet
 
 const nameOf = ({ id }: Need) => id.slice(id.lastIndexOf('/') + 1)
 
-/** The names of variables that come from Secrets, as far as the fleet renders these, by where they are written. */
+/** The names of variables from Secrets, by where they are written, if the fleet renders them. */
 function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex): ReadonlyMap<string, string> {
   const places = new Map<string, string>()
   for (const need of secrets) {
@@ -244,7 +244,7 @@ function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex):
   return places
 }
 
-/** The variable of a Secret that a scalar shows: by the place that its value came from, or by who holds it where it is unknown. */
+/** The Secret variable that a scalar shows: by its value's origin, or by its holder where the value is unknown. */
 function shows(
   scalar: ScalarNode,
   secrets: ReadonlySet<string>,

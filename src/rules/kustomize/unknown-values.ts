@@ -23,7 +23,7 @@ import { isRuledValue } from '../workloads/helm-values.ts'
 import { hostPaths } from '../workloads/routes.ts'
 import { isIdentity, isSecurity, isUnsubstituted, scanObject } from './object-scan.ts'
 
-/** No variable decides about what a tenant's object is, or how safe it is. The renderer raises it for what only the cluster knows. */
+/** Variables do not decide what a tenant's object is, or how safe it is. The renderer raises it for unknown values. */
 export const unrenderedVariable: Rule = {
   id: 'unrendered-variable',
   severity: 'critical',
@@ -53,7 +53,7 @@ export const unrenderedVariable: Rule = {
   },
 }
 
-/** A Kustomization of which nothing is rendered says so itself. */
+/** A Kustomization of which nothing is rendered reports it itself. */
 function isReportedByChild({ object, node }: Subject, { path }: Refused, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
   if (error?.code !== 'unrendered-variable') return false
@@ -61,7 +61,7 @@ function isReportedByChild({ object, node }: Subject, { path }: Refused, index: 
   return error.origin?.line === line && error.origin.column === column
 }
 
-/** An unknown value where it may not stand. */
+/** The finding for an unknown value in a place that does not allow it. */
 function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Violation {
   const field = message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)}`
   const what = message`${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
@@ -85,7 +85,7 @@ function refusal({ object, id, node }: Subject, { path, reason, held }: Refused)
   }
 }
 
-/** Optional values of the platform that do not exist, and that a tenant can bring into being. */
+/** Optional values of the platform that do not exist, and that a tenant can create. */
 function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetConfig): Generator<Violation> {
   const declared = new Set(substituteFrom.map(one => valueId(one.kind, one.namespace, one.name)))
   for (const { id, optional, origin, kind, name } of needsOf(node.kustomization)) {
@@ -159,17 +159,17 @@ const DECLARE = message`Render the ConfigMap or Secret in the fleet, or declare 
 /** Words for places and accounts in objects of unknown kinds. */
 const PLACES = new Set('namespace targetNamespace serviceAccountName serviceAccount url endpoint'.split(' '))
 
-/** Whether a field says where an object leads to: by the table of its kind, by its name where no table knows the kind. */
+/** Whether a field decides where an object leads: by the table of its kind, or by its name for kinds without one. */
 function leadsElsewhere({ kind, object, id }: Subject, path: Path): boolean {
   const group = groupOf(id.apiVersion)
-  // of these the renderer knows the fields
+  // the renderer knows the fields of these
   if (Object.hasOwn(KUBERNETES, group) || /(?:^|\.)fluxcd\.(?:io|controlplane\.io)$/.test(group)) return false
   if (capabilityOf(kind) === undefined) return path.some(step => typeof step === 'string' && PLACES.has(step))
   const named = fieldsNaming(kind, 'namespace', 'identity', 'url').flatMap(({ at }) => placesOf(object.root, at))
   return named.some(field => field.every((step, index) => step === path[index]))
 }
 
-/** Elsewhere such a value may stand, declared or not; of an identity the renderer refuses it. */
+/** An unknown value is allowed in other places, declared or not; the renderer refuses it in an identity. */
 function* undecided(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   for (const { path } of scanObject(object.root).opaque) {
@@ -189,15 +189,15 @@ function* undecided(subject: Subject): Generator<Violation> {
 /** Why an unknown value may not stand where it does. */
 interface Refused extends UnknownValue {
   readonly reason: 'tenant' | 'host'
-  /** Who decides what it is, for people. */
+  /** The value's owner, for messages. */
   readonly held: Message
 }
 
 /**
- * The unknown values of an object that stand where they may not: those that a tenant controls anywhere but in a place known
- * to be inert, those of the platform in a tenant's host that the fleet's file does not declare. Nothing that the platform
- * applies is such a place: Flux substitutes in the text of an object, so that a hostile value can end its field and write
- * others (a carriage return is left in it), which only the rights of the account then confine.
+ * The unknown values of an object in places that do not allow them: a tenant's anywhere but in a place known to be
+ * inert, the platform's in a tenant's host that the fleet's file does not declare. For what the platform applies no
+ * place is inert: Flux substitutes in the text of an object, so a hostile value can end its field and write others (a
+ * carriage return is kept), which only the account's rights then limit.
  */
 function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
   const { object, node } = subject
@@ -217,21 +217,21 @@ function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
   })
 }
 
-/** Whether a value that a tenant controls may stand at a path: in what a tenant applies, where nothing reads it. */
+/** Whether a tenant's value is allowed at a path: in what a tenant applies, where nothing reads it. */
 function mayStand(path: Path, { kind, node, id }: Subject, index: FleetIndex): boolean {
   if (node.tenant === undefined || !isInert(kind, path)) return false
   const isData = kind === '/Secret' || kind === '/ConfigMap'
   return !isData || index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) === undefined
 }
 
-/** Whether a path lies where an object names hosts, as far as anybody has looked at its kind. */
+/** Whether a path is where an object names hosts, for kinds in the table. */
 function hostTest({ kind, object }: Subject): (path: Path) => boolean {
   const named = fieldsNaming(kind, 'host').flatMap(({ at }) => placesOf(object.root, at))
   const hosts = new Set([...hostPaths(kind, object), ...named].map(path => JSON.stringify(path)))
   return path => path.some((_, index) => hosts.has(JSON.stringify(path.slice(0, index + 1))))
 }
 
-/** What a tenant controls of a value; 'written': the tenant encrypted it in the object itself. */
+/** The tenant's holder of a value, if any; 'written': the tenant encrypted it in the object itself. */
 function hostileHolder(
   { holders }: UnknownValue,
   { node }: Subject,
@@ -242,8 +242,8 @@ function hostileHolder(
 }
 
 /**
- * Whether a tenant decides what an object of the cluster holds: who can write it does. In a tenant's namespace that is the
- * tenant, unless the fleet's own file declares object and key; elsewhere it is whom the rendered RBAC lets write it.
+ * Whether a tenant decides what an object of the cluster holds, because it can write it. In a tenant's namespace that
+ * is the tenant, unless the fleet's file declares object and key; elsewhere rendered RBAC decides.
  */
 function isTenantControlled(index: FleetIndex, cluster: string, holder: ValueHolder): boolean {
   const { kind, namespace, name, declared } = holder
@@ -252,7 +252,7 @@ function isTenantControlled(index: FleetIndex, cluster: string, holder: ValueHol
   return kind !== 'Kustomization' && mayWrite(index.tenantRights(cluster, namespace), kind, name)
 }
 
-/** Names only what the tenant of the node may see anyway. */
+/** Names only what the node's tenant may see anyway. */
 function heldBy(holder: ValueHolder | 'written', { node }: Subject, index: FleetIndex): Message {
   if (holder === 'written') return message`the tenant, who encrypted it there`
   const { kind, namespace, name, key } = holder
@@ -268,13 +268,13 @@ interface UnknownValue {
   readonly path: Path
   /** Where it is written, if that is not the field. */
   readonly origin?: Origin
-  /** Where the values in it lie; empty for one that SOPS encrypted in the object itself. */
+  /** Where its values are; empty for one that SOPS encrypted in the object itself. */
   readonly holders: readonly ValueHolder[]
 }
 
 /**
- * Unknown values that a HelmRelease reads from rendered ConfigMaps and Secrets (`spec.valuesFrom`) and that are more than a
- * plain value of the chart without a rule: the data of these is inert only as long as nobody interprets it.
+ * Unknown values that a HelmRelease reads from rendered ConfigMaps and Secrets (`spec.valuesFrom`) and that are more
+ * than a plain chart value without a rule: their data is inert only while nothing interprets it.
  */
 function valuesFromConfig({ object, kind, id, node }: Subject, index: FleetIndex): UnknownValue[] {
   if (kind !== HELM_RELEASE) return []
@@ -294,7 +294,7 @@ function valuesFromConfig({ object, kind, id, node }: Subject, index: FleetIndex
   })
 }
 
-/** Many releases may read the same values. */
+/** Cached, because many releases may read the same values. */
 const plainTexts = new WeakMap<ScalarNode, boolean>()
 
 /** Whether the variables in a text of values are plain values without a rule. */
@@ -307,7 +307,7 @@ function isPlainText(data: ScalarNode, isEncoded: boolean): boolean {
   return isPlain
 }
 
-/** The documents of values; one that is unknown where they are no YAML. */
+/** The documents of values; a single undefined if they are not YAML. */
 function parsed(bytes: Uint8Array): readonly (Node | undefined)[] {
   try {
     return parseDocuments({ repository: '', path: 'values' }, bytes)
@@ -331,7 +331,7 @@ function stepsOf(targetPath: string): Path {
   return targetPath.split(/[.[\]]+/).flatMap(step => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]))
 }
 
-/** Where whatever a value is decides nothing: steps from the root; `*` is any key or place in a list. */
+/** Fields in which a value decides nothing: steps from the root; `*` is any key or place in a list. */
 const INERT: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([
   [
     '/ConfigMap',
@@ -347,18 +347,18 @@ const INERT: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Pat
       ['stringData', '*'],
     ],
   ],
-  // what it becomes in the objects of the Kustomization is followed there
+  // its effect is evaluated in the objects of the Kustomization
   [KUSTOMIZATION, [['spec', 'postBuild', 'substitute', '*']]],
   ...[...POD_SPEC_PATHS].map(([kind, pod]): [string, Path[]] => [kind, inContainers(pod)]),
 ])
 
-/** Annotations that are notes for people, or change only so that pods are replaced. */
+/** Annotations that are notes for people, or change only to replace pods. */
 const NOTES =
   /^(?:checksum\/[\w.-]+|kubectl\.kubernetes\.io\/restartedAt|kubernetes\.io\/(?:change-cause|description)|description|rollme|a8r\.io\/[\w.-]+)$/
 
 /**
- * Whether a field is known to be inert, so that a value which a tenant controls and nobody here knows may stand there. A
- * list of kinds and fields: what is not in it is not. Commands are not: they say what runs, arguments what it is told.
+ * Whether a field is known to be inert, so that a tenant's unknown value is allowed there. A list of kinds and fields:
+ * anything else is not inert. Arguments can be, commands cannot: they decide what runs.
  */
 export function isInert(kind: string, path: Path): boolean {
   if (isNote(kind, path)) return true

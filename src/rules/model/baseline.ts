@@ -6,14 +6,14 @@ import { refuseUnknownKeys } from '../../kube/read-fields.ts'
 import { type FileName, parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { type NodeFailure, SEVERITIES, type Severity } from './finding.ts'
 
-/** Where a fleet lists the violations that were there before the rules were, and the errors that it accepts. */
+/** Where a fleet lists violations that existed before the rules, and errors that it accepts. */
 export const BASELINE_FILE = '.github/bailiwick-baseline.yaml'
 
-/** What the file says about a violation or an evaluation error, and why it stays. */
+/** What the file lists about a violation or an evaluation error, and why it stays. */
 export interface BaselineEntry {
   /** Of a violation: the severity that it had when it was listed. */
   readonly severity?: Severity
-  /** Of an error, and only there: digests of what it hides where it is accepted. Whatever else it hides is an error. */
+  /** Only of an error: digests of what it hides where it is accepted. Hiding anything else makes it an error again. */
   readonly hides?: readonly string[]
   readonly reason?: string
 }
@@ -22,12 +22,12 @@ export interface BaselineEntry {
 export type Baseline = ReadonlyMap<string, BaselineEntry>
 
 const FINGERPRINT = /^[0-9a-f]{32}$/
-/** Written for people beside what is read. */
+/** Keys that are notes for people; the program does not read them. */
 const NOTES = ['rule', 'cluster', 'tenant', 'object', 'field']
 const ERROR_NOTES = ['code', 'file', 'message']
 const DIGEST = /^[0-9a-f]{8,64}$/
 
-/** What the file of a fleet lists; nothing where there is none. Throws `config` where it cannot be read. */
+/** The entries of a fleet's file; none without a file. Throws `config` where it cannot be read. */
 export function baselineOf(tree: Tree, repository: string): Baseline {
   const start = { repository, file: BASELINE_FILE, line: 1, column: 1 }
   const other = BASELINE_FILE.replace(/yaml$/, 'yml')
@@ -39,7 +39,7 @@ export function baselineOf(tree: Tree, repository: string): Baseline {
   return readBaseline({ repository, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
 }
 
-/** What the file accepts of a change that may hold it. One that cannot be read accepts nothing, and is an error by itself. */
+/** What the file accepts, read from a change. An unreadable file accepts nothing, and is an error by itself. */
 export function acceptedBy(tree: Tree, repository: string): Baseline {
   try {
     return baselineOf(tree, repository)
@@ -49,7 +49,7 @@ export function acceptedBy(tree: Tree, repository: string): Baseline {
   }
 }
 
-/** Whether an error is accepted: exactly these bytes. One that hides nothing of its own is accepted by its cause. */
+/** Whether exactly the hidden bytes are accepted. An error that hides nothing of its own is accepted by its cause. */
 export function isAccepted(
   baseline: Baseline,
   { fingerprint, hides }: Pick<NodeFailure, 'fingerprint' | 'hides'>,
@@ -60,8 +60,9 @@ export function isAccepted(
 }
 
 /**
- * Reads a baseline file: `violations`, a list of maps with `fingerprint`, `severity` and notes for people, and `errors`,
- * such a list with `fingerprint` and `hides`, the digests of what each hides. Throws `config` for anything else in it: a baseline that is misread would let a violation pass, or block everybody.
+ * Reads a baseline file: `violations`, a list of maps with `fingerprint`, `severity` and notes for people, and
+ * `errors`, such a list with `fingerprint` and `hides`, the digests of what each hides. Throws `config` for anything
+ * else: misreading it could let a violation pass, or block every change.
  */
 export function readBaseline(file: FileName, bytes: Uint8Array): Baseline {
   const documents = parseDocuments(file, bytes)
@@ -88,7 +89,7 @@ function itemsOf(root: Node, key: 'violations' | 'errors'): readonly Node[] {
   return list.items
 }
 
-/** The fingerprint of an item that has only known keys, and its reason. */
+/** The fingerprint and reason of an item, after a check that it has only known keys. */
 function readStart(item: Node, list: string, keys: readonly string[]): [string, Pick<BaselineEntry, 'reason'>] {
   if (item.type !== 'map') throw refused(item.origin, `an item in ${list} is not a map`)
   refuseUnknownKeys(item, list, ['fingerprint', 'reason', ...keys])

@@ -9,10 +9,10 @@ import type { ServiceKey } from '../../kube/sops.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
-/** Severities, the heaviest first. */
+/** The most severe first. */
 export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 
-/** The automatic fix of a field: another value for it, without it, or with it where it is absent. */
+/** The automatic fix of a field: set another value, remove it, or add it. */
 export type Edit =
   | { readonly set: string }
   | { readonly remove: true }
@@ -22,9 +22,9 @@ export type Edit =
 /** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
 export interface Finding {
   readonly rule: string
-  /** Only a violation fails. */
+  /** Only violations block. */
   readonly level: 'violation' | 'warning'
-  /** It would be a violation, but whoever it concerns is only reported on. */
+  /** It would be a violation, but its tenant or cluster is in report mode. */
   readonly reported?: true
   readonly severity: Severity
   readonly state: 'new' | 'standing' | 'fixed' | 'waived'
@@ -36,34 +36,34 @@ export interface Finding {
   readonly field: string
   readonly origin: Omit<Origin, 'via'>
   readonly via: readonly Step[]
-  /** `origin` is a line of the base, which the change takes away. */
+  /** `origin` is a line of the base that the change removes. */
   readonly isBefore?: true
   readonly message: string
   readonly fix: string
-  /** Message and fix with the types of their values, where they have some: not in the JSON of the command line. */
+  /** Message and fix with the types of their values, where they have any: not in the JSON of the command line. */
   readonly said?: Message
   readonly saidFix?: Message
   /** Key of the node (`<cluster>/<namespace>/<name>`) that would apply the object. */
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
   readonly fingerprint: string
-  /** What wrote the offending value: findings of a rule with the same cause are one finding to people. Absent without a line. */
+  /** What wrote the offending value: a rule's findings with the same cause are shown as one. Absent without a line. */
   readonly cause?: string
-  /** The cause is not written at `origin`: findings at other lines have it too. */
+  /** The cause is not at `origin`: findings at other lines share it. */
   readonly isShared?: true
   /** The cause of the finding that it follows from. */
   readonly follows?: string
-  /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
+  /** If a rule left something out: the digest of all it hides. The finding is existing only while this is the same. */
   readonly hides?: string
-  /** With `hides`: digest of where, as whom and in which form that is applied; absent where nothing of it is. */
+  /** With `hides`: digest of where, as which account and in which form it is applied; absent where it is not. */
   readonly appliedAs?: string
-  /** What would certainly mend it, at `field`. */
+  /** The certain fix, at `field`. */
   readonly edit?: Edit
   /** Values that `field` may have instead. */
   readonly allowed?: readonly string[]
-  /** What the cluster would answer, where that is known for sure and the message does not say it. */
+  /** The cluster's answer, where it is certain and not in the message. */
   readonly clusterAnswer?: string
-  /** Of a finding that is waived. */
+  /** Set if the finding is waived. */
   readonly waiver?: GrantedWaiver
   /** The admission policy of the finding, if a policy caused it. */
   readonly policy?: FindingPolicy
@@ -91,11 +91,11 @@ export interface GrantedWaiver {
   readonly reason: string
 }
 
-/** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */
+/** What could not be evaluated of a node: all of it, or a part. One for each node with that cause. */
 export interface NodeFailure {
   /** A code of src/base/errors.ts, or the id of the rule that cannot decide. */
   readonly code: string
-  /** Standing: the base has the same cause, and it hides the same there; or the baseline file accepts exactly that. */
+  /** Standing: the base has the same cause, which hides the same there; or the baseline file accepts exactly that. */
   readonly state: 'new' | 'standing'
   readonly message: string
   readonly fix: string
@@ -109,46 +109,46 @@ export interface NodeFailure {
   /** Identity of the cause: code, repository, file, field and value; never the line, the node, the cluster or the tenant. */
   readonly fingerprint: string
   /**
-   * Digest of what it keeps from being evaluated: another one with the same cause may hide anything. Absent: what stood
-   * before says nothing about it, and no baseline accepts it.
+   * Digest of what it keeps from being evaluated: another error with the same cause may hide anything. Absent: an error
+   * of the base does not make it existing, and no baseline accepts it.
    */
   readonly hides?: string
-  /** Of a tenant, with `hides`: see Finding. */
+  /** For a tenant, with `hides`: see Finding. */
   readonly appliedAs?: string
-  /** Flux refuses it too, so nothing of the node is applied until it is fixed. */
+  /** Flux refuses it too, so the node is not applied until it is fixed. */
   readonly blocksApply?: true
-  /** Of an existing error: the commit since which its node does not build as a whole. */
+  /** For an existing error: the commit since which its node does not build completely. */
   readonly since?: string
 }
 
-/** An account that deploys for a tenant what a source of the tenant's own follows. */
+/** An account that deploys for a tenant what the tenant's own source contains. */
 export interface SourceUse {
   readonly tenant: string
-  /** Normalised, as the fleet's file calls it. */
+  /** Normalized, as in the fleet's file. */
   readonly url: string
   readonly ref: GitRef
   readonly account: string
 }
 
-/** Something that passes only once a fleet admin approved the change. */
+/** An approval by a fleet admin that the change needs. */
 export interface RequiredApproval {
-  /** `gate-config-change`, `gate-workflow-change`, or the rule about what cannot be seen. */
+  /** `gate-config-change`, `gate-workflow-change`, or the rule about what is not visible. */
   readonly rule: string
   readonly message: string
-  /** The file that asks for it. */
+  /** The file that requires it. */
   readonly path: string
-  /** What several files ask for together: approvals of a rule with the same cause are one to people. */
+  /** Shared by several files: approvals of a rule with the same cause are shown as one. */
   readonly because?: string
-  /** Of a tenant's own source: what the fleet's file can list instead. */
+  /** For a tenant's own source: what the fleet's file can list instead. */
   readonly source?: SourceUse
 }
 
-/** A file of the change, and what becomes of it. */
+/** A file of the change, and what it affects. */
 export interface ChangedFile {
   readonly path: string
-  /** `unread`: nothing reads it. `unseen`: it may be applied by what is not visible, so it was not evaluated. */
+  /** `unread`: no node reads it. `unseen`: something that is not visible may apply it, so it was not evaluated. */
   readonly state: 'rendered' | 'unread' | 'unseen'
-  /** The first Kustomizations that render it, by key; of `unseen` what may apply it, as sentences. */
+  /** The first Kustomizations that render it, by key; for `unseen`, what may apply it, as sentences. */
   readonly by: readonly string[]
   /** How many there are. */
   readonly readers: number
@@ -158,19 +158,19 @@ export interface ChangedFile {
 export interface Evaluated {
   readonly clusters: number
   readonly tenants: number
-  /** Flux Kustomizations that a cluster reaches and whose source is visible, and all that there are. */
+  /** Flux Kustomizations that a cluster reaches and whose source is visible, and the number of all. */
   readonly kustomizations: { readonly reached: number; readonly present: number }
   readonly objects: number
   /** HelmReleases among them: charts are not rendered, so what they create is not evaluated. */
   readonly releases: number
-  /** Distinct causes for which something was left out: holes, and nodes of which nothing could be built. */
+  /** Distinct causes for which something was left out: holes, and nodes that could not be built. */
   readonly holes: number
 }
 
 /** The verdict on a revision set. The first part is the contract of the command line (`check -o json`). */
 export interface Verdict {
   readonly result: 'pass' | 'fail' | 'error'
-  /** The first line of every result: what was found, and in how much. */
+  /** The first line of every result: what was found, and how much was evaluated. */
   readonly summary: string
   readonly clusters: readonly VerdictCluster[]
   readonly tenants: readonly Tenant[]
@@ -180,36 +180,36 @@ export interface Verdict {
   readonly notSeen: readonly NotSeen[]
   /** Flux Kustomizations of the fleet's repository that no cluster builds. */
   readonly notReached: readonly NotReached[]
-  /** Kinds of objects of which no rule knows what they can do, one for each kind of a node: said, and never decisive. */
+  /** Kinds of objects that no rule evaluates, one for each kind of a node: listed, never blocking. */
   readonly notEvaluated: readonly Finding[]
-  /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
+  /** What the change needs: the command line lists them, the App asks a fleet admin. Empty without a base. */
   readonly requiredApprovals: readonly RequiredApproval[]
-  /** Every file that the change adds, edits or removes, in the order of paths; absent without a base. */
+  /** Every file that the change adds, edits or removes, sorted by path; absent without a base. */
   readonly changedFiles?: readonly ChangedFile[]
-  /** Address of the repository that they are in: names of its files are for its readers. */
+  /** Address of their repository: only its readers may see names of its files. */
   readonly changedIn?: string
   readonly evaluated: Evaluated
-  /** Of the part of a repository: its Kustomizations below one of which Flux applies nothing, for an error of the fleet's own. */
+  /** For a part of a repository: its Kustomizations below one that Flux does not apply because of the fleet's own error. */
   readonly belowErrors?: number
-  /** Only these clusters and tenants were asked for; an empty list is all of them. */
+  /** The only requested clusters and tenants; an empty list means all. */
   readonly filter?: FilteredBy
   /** Hash of everything that the verdict depends on. */
   readonly combination: string
 }
 
-/** What opens the encrypted objects of a node. */
+/** What decrypts the encrypted objects of a node. */
 export interface Decryption {
-  /** A Secret with keys, in the node's namespace; absent: keys of services alone open them. */
+  /** A Secret with keys, in the node's namespace; absent: only keys of services decrypt them. */
   readonly secret?: string
-  /** For each object that no key of a Secret opens: the keys of services of which one must be listed by the operator. */
+  /** For each object that no key of a Secret decrypts: keys of services, of which the operator must list one. */
   readonly services?: readonly (readonly Pick<ServiceKey, 'service' | 'key'>[])[]
-  /** Text of each encrypted object as it is built, with what SOPS wrote beside its values. With any, nothing is applied. */
+  /** Text of each encrypted object as it is built, with SOPS's metadata. With any, nothing is applied. */
   readonly seals: readonly string[]
-  /** Its patches, and files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
+  /** Patches, and files that Secrets are generated from: decrypted, the node is evaluated again before it is applied. */
   readonly files?: readonly SealedFile[]
 }
 
-/** A node with what the worker needs to apply it, as plain JSON: exactly these objects were evaluated. */
+/** A node with everything the worker needs to apply it, as plain JSON: exactly these objects were evaluated. */
 export interface EvaluatedNode {
   readonly key: string
   readonly cluster: string
@@ -228,15 +228,15 @@ export interface EvaluatedNode {
     readonly opaque: string | null
     /** Of its artifact, as Flux writes it: `main@sha1:<commit>`. Absent where only the cluster knows it. */
     readonly revision?: string
-    /** Of an artifact in a registry: the revision that it was built from, as it says itself. */
+    /** Of an artifact in a registry: the revision that it was built from, by its own metadata. */
     readonly originRevision?: string
-    /** Nothing proves that what Flux fetches is what was evaluated. */
+    /** Nothing proves that Flux fetches what was evaluated. */
     readonly assumed?: true
-    /** JSON text of `spec.verify`: nothing of it is applied before source-controller accepted the signature. */
+    /** JSON text of `spec.verify`: nothing is applied before source-controller accepts the signature. */
     readonly verify?: string
-    /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
+    /** Only a tenant's declaration leads there: it counts for that tenant, not in the repository's own verdict. */
     readonly lent?: true
-    /** Sources whose content is part of it; with `verify`, `id` says which one is asked for on the cluster. */
+    /** Sources whose content is part of it; with `verify`, `id` names the one to query on the cluster. */
     readonly includes?: readonly {
       readonly url: string
       readonly commit: string
@@ -245,69 +245,69 @@ export interface EvaluatedNode {
       readonly verify?: string
     }[]
   }
-  /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
+  /** Where the charts of its releases come from; git content that it deploys without rendering. */
   readonly charts?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
-  /** Its content may not be shown where it is published: fewer people can see it. */
+  /** Fewer people can read its content than the place where results are published, so it may not be shown there. */
   readonly narrower?: true
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean
-  /** How its Kustomization wants to be applied. */
+  /** How its Kustomization is to be applied. */
   readonly settings: ApplySettings
-  /** What of these settings cannot be read: with any, nothing of it is applied. */
+  /** Settings that cannot be read: with any, nothing is applied. */
   readonly problems?: readonly SettingsProblem[]
-  /** How its encrypted objects are opened; absent where none is encrypted. */
+  /** How its encrypted objects are decrypted; absent if none is encrypted. */
   readonly decryption?: Decryption
-  /** What it substitutes from and git does not say all of: whoever applies it reads that first. */
+  /** Values that it substitutes from and git does not have completely: the worker reads them before it applies. */
   readonly needs?: readonly ValueNeed[]
   readonly digest: string
   /** Violations and errors of this node, whatever their state; approval reads them. */
   readonly findings: readonly Finding[]
   readonly failures: readonly NodeFailure[]
-  /** Canonical JSON text of each object, in the order of the build. */
+  /** Canonical JSON text of each object, in build order. */
   readonly objects: readonly string[]
-  /** Where each of `objects` is written, in their order; absent where they are for a report only. */
+  /** Where each of `objects` is written, in order; absent where they are for a report only. */
   readonly places?: readonly SourceLine[]
   /** HelmReleases among them. */
   readonly releases?: number
-  /** Where the values of each of `objects` are written, in their order. */
+  /** Where the values of each of `objects` are written, in order. */
   readonly lines?: readonly FieldLines[]
   /** Where its Flux Kustomization is written. */
   readonly declared?: SourceLine
   /** The directory of its source that it builds. */
   readonly path?: string
-  /** What was left out of its build: with any, `objects` are for findings only and nothing of it may be applied. */
+  /** What was left out of its build: with any, `objects` are for findings only and nothing may be applied. */
   readonly holes?: readonly string[]
   /** Repositories that its content names and that it may lead to, where it could not be rendered (see isNamed). */
   readonly hides: readonly string[]
-  /** Fields of the Kustomization that the worker does not honour yet and therefore refuses to apply: `spec.wait`, ... */
+  /** Fields of the Kustomization that the worker does not support and therefore refuses to apply: `spec.wait`, ... */
   readonly refused: readonly string[]
 }
 
-/** Evaluation of a revision set: the verdict, and each node as it may be applied. */
+/** Evaluation of a revision set: the verdict, and each node in the form in which it may be applied. */
 export interface Evaluation {
   readonly verdict: Verdict
   readonly nodes: readonly EvaluatedNode[]
 }
 
-/** What a verdict is a part by, and what is new outside of it. */
+/** The filter of a verdict, and what is new outside of it. */
 interface FilteredBy {
   readonly clusters: readonly string[]
   readonly tenants: readonly string[]
   readonly outside: { readonly violations: number; readonly errors: number }
 }
 
-/** A cluster of a verdict, and how it is known that it starts at `path`. */
+/** A cluster of a verdict, and how its start `path` is known. */
 export type VerdictCluster = Pick<Cluster, 'name' | 'path' | 'how'>
 
-/** Of what a worker does not apply as it was evaluated: what is known once the values of the cluster are read. */
+/** Why a worker does not apply what was evaluated: the result is known only with values of the cluster. */
 export const UNKNOWN_VALUES = 'values that only the cluster has'
 
-/** What is known once the files are opened with a key of the cluster. */
+/** The result is known once the files are decrypted with a key of the cluster. */
 export const SEALED_FILES = 'Secrets that are generated from encrypted files'
 
-/** What is known once the patches are opened with a key of the cluster: until then, what they change is not. */
+/** What encrypted patches change is known once they are decrypted with a key of the cluster. */
 export const SEALED_PATCHES = 'encrypted patches'
 
-/** What is known once the objects are decrypted with a key of the cluster: more than the values of a Secret or ConfigMap. */
+/** The result is known once the objects are decrypted with a key of the cluster: not only data is encrypted. */
 export const SEALED_FIELDS = 'SOPS encryption outside of the data of a Secret or ConfigMap'

@@ -1,6 +1,6 @@
 import { at, itemsOf, type MapNode, type Node, type Path, type ScalarNode } from '../../kube/node.ts'
 
-/** Whether a field says nothing: null, '' or an empty list or map. */
+/** Whether a field has no content: null, '' or an empty list or map. */
 export function isUnset(node: Node): boolean {
   if (node.type === 'list') return node.items.length === 0
   if (node.type === 'map') return node.fields.size === 0
@@ -19,7 +19,7 @@ export function isZero(node: Node): boolean {
   return Number(node.value) === 0
 }
 
-/** What a scalar says, as text; undefined for lists, maps and null. */
+/** The text of a scalar; undefined for lists, maps and null. */
 export function textOf(node: Node | undefined): string | undefined {
   return node?.type === 'scalar' && node.value !== null ? String(node.value) : undefined
 }
@@ -48,7 +48,7 @@ interface PlacedMap {
   readonly node: MapNode
 }
 
-/** Every map below a node, the node itself first where it is one: custom kinds keep what they hold wherever they like. */
+/** Every map below a node, itself included: custom kinds may keep their content anywhere. */
 export function* everyMap(root: Node): Iterable<PlacedMap> {
   const open: { readonly path: Path; readonly node: Node }[] = [{ path: [], node: root }]
   for (let here = open.pop(); here; here = open.pop()) {
@@ -66,7 +66,7 @@ export function* everyMap(root: Node): Iterable<PlacedMap> {
   }
 }
 
-/** The paths below `root` that a pattern means, where something is; `*` is each item of a list. */
+/** The existing paths below `root` that a pattern matches; `*` is each item of a list. */
 export function everyPath(root: Node, pattern: Path): Path[] {
   const star = pattern.indexOf('*')
   if (star < 0) return at(root, pattern) ? [pattern] : []

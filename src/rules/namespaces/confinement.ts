@@ -14,7 +14,7 @@ import { type Rule, type RuleContext, serverAnswer, type Violation } from '../mo
 
 const FIELD = ['metadata', 'namespace']
 
-/** What a tenant applies lies in the tenant's own namespaces: an allow-list, compared exactly, on the final objects. */
+/** Final objects of a tenant are in the tenant's own namespaces: an allow-list, compared exactly. */
 export const namespaceConfinement: Rule = {
   id: 'namespace-confinement',
   severity: 'critical',
@@ -42,7 +42,7 @@ function evaluateNamespace(
   const { apiVersion, kind, name } = idOf(object)
   if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined
   const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
-  // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
+  // an invalid namespace name cannot be evaluated; the rule invalid-object reports it
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
   if (keepsNamespace(context, node.cluster, tenant, namespace)) return undefined
   const own = ownNamespaces(index, node.cluster, tenant)
@@ -67,7 +67,7 @@ function evaluateNamespace(
   }
 }
 
-/** Fields by which a controller puts what it applies into another namespace than the object's own, by kind. */
+/** Fields by which a controller applies to another namespace than the object's own, by kind. */
 const FIELDS = valuesOf(row => row.targets)
 
 /** A Kustomization or HelmRelease puts its objects, and Helm its records, into the tenant's own namespaces. */
@@ -122,7 +122,7 @@ function evaluateTarget(
   }
 }
 
-/** Objects that belong to the whole cluster are the platform's, whatever namespace a tenant writes into them. */
+/** Cluster-scoped objects are the platform's, whatever namespace a tenant writes into them. */
 export const clusterScopedForbidden: Rule = {
   id: 'cluster-scoped-forbidden',
   severity: 'critical',
@@ -141,7 +141,7 @@ function evaluateClusterScoped(index: FleetIndex, node: FleetNode, object: KubeO
   const { apiVersion, kind, name } = id
   const scope = index.scopeOf(node.cluster, apiVersion, kind)
   if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
-  // Whose a Namespace is, and who may write it, is the rule namespace-ownership's.
+  // the rule namespace-ownership decides who may write a Namespace
   if (kind === 'Namespace' && groupOf(apiVersion) === '') return undefined
   return {
     node,
@@ -155,13 +155,13 @@ function evaluateClusterScoped(index: FleetIndex, node: FleetNode, object: KubeO
 }
 
 /**
- * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
- * out of the tenant's namespace, would free the tenant of every rule without a word.
+ * A node that acted for a tenant before a change and would act for the platform after it: a lost label, or a
+ * Kustomization moved out of the tenant's namespace, would silently free the tenant of every rule.
  */
 function lostConfinement(node: FleetNode, context: RuleContext): Violation | undefined {
   const { index, before } = context
   if (!before) return undefined
-  // one that is a tenant's only because it was before the change has lost it
+  // a node that is a tenant's only because it was before the change has lost its tenant
   const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
   if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
   const was = before.node(node.key)
@@ -175,7 +175,7 @@ function lostConfinement(node: FleetNode, context: RuleContext): Violation | und
   return { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
 }
 
-/** What a node follows, and what that includes. */
+/** The source of a node, and the sources that it includes. */
 const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(sourceKey)
 
 function violation(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Violation {
@@ -193,9 +193,9 @@ function violation(node: FleetNode, tenant: string, stayed: boolean, index: Flee
 }
 
 /**
- * Whether a namespace is the tenant's own, or one that it had before the change and goes on creating with Capsule while
- * another tenant claims it too: nobody owns that one now, but who was first is not to blame. The same where the platform takes
- * the Capsule Tenant from its owner.
+ * Whether a namespace is the tenant's own, or was before the change and the tenant still creates it with Capsule while
+ * another tenant claims it too: it has no owner now, but the first one is not at fault. The same where the platform
+ * takes the Capsule Tenant from its owner.
  */
 export function keepsNamespace(context: RuleContext, cluster: string, tenant: string, namespace: string): boolean {
   const { index, before } = context
@@ -215,7 +215,7 @@ export function claimants(index: FleetIndex, cluster: string, namespace: string)
   return versions.every(({ node }) => node.tenant !== undefined) ? [...new Set(tenants)].sort() : []
 }
 
-/** The namespaces of a tenant on a cluster, as a message lists them; `none` where there is none. */
+/** The namespaces of a tenant on a cluster, as a message lists them; `none` if there are none. */
 export function ownNamespaces(index: FleetIndex, cluster: string, tenant: string): Message {
   const own = index.namespacesOf(cluster, tenant)
   return own.length === 0 ? message`none` : listed(own.map(name => quoted('object', name)))

@@ -20,7 +20,7 @@ import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyPath } from '../model/object-values.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
-/** Objects that controllers make for a tenant are evaluated, or it is said that they are not. */
+/** Objects that controllers create for a tenant are evaluated, or listed as not evaluated. */
 export const embeddedContent: Rule = {
   id: 'embedded-content',
   severity: 'high',
@@ -36,7 +36,7 @@ export const embeddedContent: Rule = {
   },
 }
 
-/** Kustomizations and sources that a controller makes are no part of the graph. */
+/** Kustomizations and sources that a controller creates are not in the graph. */
 function unfollowed({ objects }: EmbeddedObjects) {
   return objects
     .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === GIT_REPOSITORY)
@@ -74,7 +74,7 @@ function notFollowed(
   return violation(node, index, { holder, path, what, identity, isDeep: false })
 }
 
-/** Who deploys from it is reported by itself. */
+/** A Kustomization that deploys from it is reported by itself. */
 function notRead(node: FleetNode, object: Found['holder'], path: Violation['path']): Violation {
   const { kind, namespace, name } = idOf(object)
   const what = 'the content of a source that a controller makes'
@@ -118,7 +118,7 @@ function violation(node: FleetNode, index: FleetIndex, { holder, path, what, ide
   }
 }
 
-/** Why whoever applies something may do more than the tenant; undefined: it is confined. */
+/** Why the identity that applies something may do more than the tenant; undefined: it is confined. */
 function reachOf(node: FleetNode, index: FleetIndex, identity: Identity): string | undefined {
   const account = identity.impersonated ? partsOfUser(identity.user) : undefined
   if (!account || node.tenant === undefined) return ''
@@ -126,10 +126,10 @@ function reachOf(node: FleetNode, index: FleetIndex, identity: Identity): string
   return reach && `which is not confined to the tenant's namespaces: ${shown(reach).slice(1, -1)}`
 }
 
-/** Lists that Kubernetes itself knows: they say what is in them. */
+/** Kubernetes' own lists, whose items state their kind. */
 const PLAIN = new Set(['List', 'ResourceList'])
 
-/** Objects that stand in a list are applied like any others, so the list must not hide what they are. */
+/** Objects in a list are applied like any others, so the list must not hide their kind. */
 export const embeddedItems: Rule = {
   id: 'embedded-items',
   severity: 'high',
@@ -170,7 +170,7 @@ function problem(
   return isOfKind ? undefined : message`${list}, which is a list kind of other objects`
 }
 
-/** Who applies what stands at a place of an object: an account of its namespace, or the controller of its kind. */
+/** The identity that applies what is at a place of an object: an account of its namespace, or its kind's controller. */
 function applierOf(
   index: FleetIndex,
   cluster: string,
@@ -189,7 +189,7 @@ function applierOf(
 
 const nodes = new WeakMap<FleetNode, Map<string, FleetNode>>()
 
-/** The node as it would be if whoever applies an embedded object applied it. */
+/** The node, with the identity that applies an embedded object. */
 export function applyingNode(index: FleetIndex, node: FleetNode, embedded: EmbeddedObject): FleetNode {
   const identity = applierOf(index, node.cluster, embedded)
   if (identity.user === node.identity.user && identity.impersonated === node.identity.impersonated) return node
@@ -200,7 +200,7 @@ export function applyingNode(index: FleetIndex, node: FleetNode, embedded: Embed
   return known
 }
 
-/** What was found in an embedded object, saying what it stands in; a certain fix of a file is none there. */
+/** An embedded object's findings, with the object that holds it; an automatic fix of a file does not apply there. */
 export function* within({ holder }: EmbeddedObject, violations: Iterable<Violation>): Iterable<Violation> {
   const { kind, namespace, name } = idOf(holder)
   const where = objectPart(kind, namespace, name)
@@ -214,13 +214,13 @@ export function* within({ holder }: EmbeddedObject, violations: Iterable<Violati
   }
 }
 
-/** What a patch of a release does to the objects that its chart renders. */
+/** A patch of a release to objects that its chart renders. */
 interface Change {
   /** The field of the release that holds the patch. */
   readonly path: Path
   /** The part of an object that it writes, as a JSON pointer; undefined: the patch cannot be read. */
   readonly pointer: string | undefined
-  /** What it writes there; undefined where it is moved or copied from another part. */
+  /** The value it writes; undefined if it is moved or copied from another part. */
   readonly value?: Node
 }
 
@@ -232,7 +232,7 @@ interface FoundPatch {
 /** Parts of an object that decide what it grants and to whom. */
 const GRANTS = ['subjects', 'roleRef', 'rules', 'aggregationRule']
 
-/** What a chart renders stays where the release puts it, and what the chart makes it. */
+/** Rendered chart objects stay where the release puts them, and what the chart makes them. */
 export const helmPostRenderer: Rule = {
   id: 'helm-post-renderer',
   severity: 'high',
@@ -270,7 +270,7 @@ function problemOf(change: Change, { node }: TenantSubject, { index }: RuleConte
     : undefined
 }
 
-/** Every patch of every post-renderer, also in the fields of older versions of HelmRelease. */
+/** Every patch of every post-renderer, also in fields of older versions of HelmRelease. */
 function* changesOf({ root }: KubeObject): Iterable<Change> {
   const kustomize = ['spec', 'postRenderers', '*', 'kustomize']
   for (const path of everyPath(root, [...kustomize, 'patches', '*', 'patch'])) yield* changesOfText(root, path)
@@ -280,7 +280,7 @@ function* changesOf({ root }: KubeObject): Iterable<Change> {
   }
 }
 
-/** A patch in a text: operations of JSON6902, or an object to merge. */
+/** A patch in a text: JSON6902 operations, or an object to merge. */
 function* changesOfText(root: Node, path: Path): Iterable<Change> {
   const text = stringAt(root, path)
   const documents =
@@ -297,11 +297,11 @@ function operation(node: Node, path: Path): Change {
   const pointer = stringAt(node, ['path'])?.replace(/~[01]/g, code => (code === '~1' ? '/' : '~'))
   if (op === undefined || pointer === undefined) return { path, pointer: undefined }
   const value = op === 'add' || op === 'replace' ? at(node, ['value']) : undefined
-  // what is only compared or taken away is written nowhere
+  // `test` and `remove` write no value
   return op === 'test' || op === 'remove' ? { path, pointer: '/' } : { path, pointer, ...(value ? { value } : {}) }
 }
 
-/** kustomize keeps name, namespace and kind of what a merge patch selects; only what it grants changes. */
+/** kustomize keeps name, namespace and kind of what a merge patch selects, so only grants can change. */
 function* merged(document: Node, path: Path): Iterable<Change> {
   if (document.type !== 'map') {
     yield { path, pointer: undefined }

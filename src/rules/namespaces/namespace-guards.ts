@@ -28,13 +28,12 @@ function deniedByCapsule(index: FleetIndex, node: FleetNode, part: string, key: 
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
 
-/** Pod Security Admission. */
 const POD_SECURITY = 'pod-security.kubernetes.io/'
 
 const ENFORCE = `${POD_SECURITY}enforce`
 const ENFORCED = ['metadata', 'labels', ENFORCE]
 
-/** What admission, scheduling and networks read from a Namespace is not for its tenant to write. */
+/** A tenant does not write what admission, scheduling and networks read from a Namespace. */
 export const namespaceProtectedMetadata: Rule = {
   id: 'namespace-protected-metadata',
   severity: 'critical',
@@ -89,7 +88,7 @@ function levelOf(
   return isProtected(key, textOf(value)) || isDenied ? 'violation' : undefined
 }
 
-/** A tenant may bind itself tighter, never looser than the platform did. */
+/** A tenant may choose a stricter level than the platform's, never a looser one. */
 function podSecurity(key: string, text: string, given: Node | undefined): FindingLevel | undefined {
   const level = LEVELS.indexOf(text)
   if (key === ENFORCE) {
@@ -100,11 +99,11 @@ function podSecurity(key: string, text: string, given: Node | undefined): Findin
   return level > 0 || key.endsWith('-version') ? undefined : 'warning'
 }
 
-/** Below what it was before the change, also where the tenant itself had raised it: pods that were kept out come in. */
+/** Looser than before the change, even if the tenant itself had made it stricter: it admits pods that were refused. */
 function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Violation> {
   const { name } = idOf(object)
   const is = stringAt(object.root, ENFORCED) ?? ''
-  // what is looser than the standard itself is a violation already
+  // what is looser than the standard itself is already a violation
   if (at(object.root, ENFORCED) && LEVELS.indexOf(is) < 1) return
   const versions = before.versionsOf(node.cluster, '/Namespace', '', name)
   const levels = versions.map(version => LEVELS.indexOf(stringAt(version.object.root, ENFORCED) ?? ''))
@@ -120,7 +119,7 @@ function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetInd
   }
 }
 
-/** The platform may loosen what it enforces; that a change does so is worth a word. */
+/** The platform may loosen what it enforces; such a change is a warning. */
 function* evaluatePlatform(
   object: KubeObject,
   node: FleetNode,
@@ -160,7 +159,7 @@ const PROTECTED: readonly string[] = [
   'cni.projectcalico.org/*',
   'projectcalico.org/*',
   'field.cattle.io/*',
-  // what switches policies and meshes off
+  // these disable policies and meshes
   'admission.gatekeeper.sh/ignore',
   'policies.kyverno.io/*',
   'kyverno.io/*',
@@ -172,19 +171,19 @@ const PROTECTED: readonly string[] = [
   // cloud identities and projects
   'iam.amazonaws.com/*',
   'cnrm.cloud.google.com/*',
-  // Capsule's own notes
+  // Capsule's own bookkeeping
   'capsule.clastix.io/*',
   'projectcapsule.dev/*',
 ]
 
-/** What takes a namespace out of its mesh; whoever wants to be in it may be. */
+/** What takes a namespace out of its mesh; joining the mesh is allowed. */
 const OUT_OF_MESH: ReadonlyMap<string, readonly string[]> = new Map([
   ['istio-injection', ['disabled']],
   ['istio.io/dataplane-mode', ['none']],
   ['linkerd.io/inject', ['disabled']],
 ])
 
-/** Which tenant a Namespace belongs to is the rule namespace-ownership's. */
+/** The rule namespace-ownership decides which tenant a Namespace belongs to. */
 export const TENANT_KEYS: readonly string[] = [
   TENANT_LABEL_KEY,
   'capsule.clastix.io/tenant',
@@ -194,14 +193,14 @@ export const TENANT_KEYS: readonly string[] = [
 const exact = new Set(PROTECTED.filter(key => !key.endsWith('*')))
 const prefixes = PROTECTED.filter(key => key.endsWith('*')).map(key => key.slice(0, -1))
 
-/** Whether a label or annotation of a Namespace is the platform's to set; those of Pod Security are evaluated by value. */
+/** Whether only the platform may set a Namespace label or annotation; those of Pod Security are evaluated by value. */
 function isProtected(key: string, value: string): boolean {
   if (TENANT_KEYS.includes(key)) return false
   if (OUT_OF_MESH.get(key)?.includes(value)) return true
   return exact.has(key) || prefixes.some(prefix => key.startsWith(prefix))
 }
 
-/** What limits a namespace from outside. */
+/** Kinds that limit a namespace. */
 const KINDS = [
   '/ResourceQuota',
   '/LimitRange',
@@ -211,10 +210,10 @@ const KINDS = [
   'projectcalico.org/NetworkPolicy',
 ]
 
-/** Capsule names what it puts into the namespaces of a Tenant so. */
+/** Names that Capsule gives to what it creates in the namespaces of a Tenant. */
 const CAPSULES = /^capsule-/
 
-/** The limits that the platform sets in a tenant's namespace are the platform's. */
+/** Only the platform changes the limits that it sets in a tenant's namespace. */
 export const quotaTamper: Rule = {
   id: 'quota-tamper',
   severity: 'high',

@@ -17,7 +17,7 @@ import { type Rule, type RuleContext, serverAnswer, type Violation } from '../mo
 import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
 import { TENANT_KEYS } from './namespace-guards.ts'
 
-/** Whose a namespace is, the platform says, or Capsule where the tenant may create it: nobody takes one. */
+/** The platform decides who owns a namespace, or Capsule where the tenant may create it; no one takes another's. */
 export const namespaceOwnership: Rule = {
   id: 'namespace-ownership',
   severity: 'critical',
@@ -44,7 +44,7 @@ export const namespaceOwnership: Rule = {
   },
 }
 
-/** A Namespace that a tenant writes: it must be one that Capsule lets the tenant create, and stay the tenant's. */
+/** A Namespace that a tenant writes: Capsule must let the tenant create it, and it must stay the tenant's. */
 function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Violation> {
   const { index } = context
   const { object, id, node } = subject
@@ -102,31 +102,31 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   }
 }
 
-/** Only Capsule lets a tenant write a Namespace, and none that the platform writes. */
+/** Only Capsule lets a tenant write a Namespace, and only one that the platform does not write. */
 function mayWrite({ id, node }: Subject, index: FleetIndex): boolean {
   if (index.platformObject(node.cluster, '/Namespace', '', id.name) !== undefined) return false
   return mayCreateNamespace(node.identity, id.name, index.capsuleOwners(node.cluster))
 }
 
-/** What a label that says whose a namespace is may say in this tenant's Namespaces. */
+/** Allowed values of an owner label in this tenant's Namespaces. */
 function namesFor(key: string, tenant: string, { node }: Subject, index: FleetIndex): string[] {
   if (key === TENANT_KEYS[0]) return [tenant]
   const owned = namesOf(tenantsOwnedBy(index, node.cluster, node.identity))
   return owned.length > 0 ? owned : [tenant]
 }
 
-/** What of a Namespace says whose it is. */
+/** What in a Namespace states its owner. */
 interface Claim {
   readonly path: Path
   /** The label, or `ownerReferences`. */
   readonly key: string
-  /** The tenant that it names, or of another value its type. */
+  /** The tenant that it names, or for another value its type. */
   readonly to: string
 }
 
 /**
- * A Namespace of the platform that gives what is in it to another tenant than it belongs to: by a label or an ownerReference,
- * whether or not it had an owner before, and however that one was known.
+ * A Namespace of the platform whose label or ownerReference gives its content to another tenant than its owner, whether
+ * or not it had an owner before, and however that one was known.
  */
 function* movedNamespace(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { id, node } = subject
@@ -168,7 +168,7 @@ function claimsOf({ object }: Subject): Claim[] {
   return [...labels, ...references]
 }
 
-/** Who loses a Namespace by a claim: a tenant, or the platform with a reason; undefined: nobody. */
+/** The owner that loses a Namespace by a claim: a tenant, or the platform with a reason; undefined: none. */
 type Loser = { readonly tenant: string } | { readonly platform: Message }
 
 function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Loser | undefined {
@@ -180,7 +180,7 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   if (!isPlatforms && (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name))
     return { platform: message`Kubernetes, Flux or Capsule runs there` }
   const living = isOfCapsule(claim) && !isEmpty ? index.capsuleTenantsIn(cluster, id.name) : []
-  // whoever has the account has the namespace: that of another Tenant's owner is not this one's
+  // the account's owner owns the namespace: another Tenant's namespace is not this one's
   if (living.length > 0) return living.includes(claim.to) ? undefined : { tenant: living[0]! }
   const named = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : undefined
   const now = index.ownerOf(cluster, id.name)
@@ -188,7 +188,7 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   if (!before) return undefined
   const known = before.versionsOf(cluster, '/Namespace', '', id.name)
   const earlier = before.platformObject(cluster, '/Namespace', '', id.name)
-  // a version that was there before the change takes nothing away
+  // a version that existed before the change takes nothing away
   if (known.some(one => stringAt(one.object.root, claim.path) === claim.to)) return undefined
   const was = (earlier && stringAt(earlier.root, claim.path)) || undefined
   if (was !== undefined || isEmpty) return was === undefined ? undefined : { tenant: was }
@@ -199,30 +199,30 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   return to === owner || isRenamed(owner, to, cluster, context) ? undefined : { tenant: owner }
 }
 
-/** Namespaces that are no tenant's, whatever they are labelled. */
+/** Namespaces that no tenant owns, whatever their labels are. */
 const RESERVED = /^(kube-.*|flux-system|capsule-system)$/
 
 const isOfCapsule = ({ key }: Claim): boolean => key !== TENANT_KEYS[0]
 
-/** How the tenant of a Capsule Tenant is called, where an account owns that one. */
+/** The tenant name of a Capsule Tenant that an account owns. */
 function nameOf(index: FleetIndex, cluster: string, tenant: string): string | undefined {
   const homes = index.capsuleHomesOf(cluster).get(tenant) ?? []
   return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
 }
 
-/** Whether a tenant has a new name: one that nobody had, on any cluster, for all of its namespaces that are left, and for no others. */
+/** Whether a tenant has a new name: unused before on all clusters, on all its remaining namespaces, and on no others. */
 function isRenamed(was: string, is: string, cluster: string, { index, before }: RuleContext): boolean {
   if (!before || before.namespacesOf(cluster, is).length > 0) return false
   if (before.capsuleHomesOf(cluster).has(is)) return false
   const former = before.namespacesOf(cluster, was)
-  // a rename goes from cluster to cluster
+  // a rename may go from cluster to cluster
   const isOthers = (one: string) => before.namespacesOf(one, is).some(name => !former.includes(name))
   if (before.clusters().some(isOthers)) return false
   const isKept = former.every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
   return isKept && index.namespacesOf(cluster, is).every(one => former.includes(one))
 }
 
-/** Whether the platform runs something in a namespace: whoever gets the namespace gets its accounts and Secrets. */
+/** Whether the platform runs something in a namespace: the namespace's owner gets its accounts and Secrets. */
 function runsThere(index: FleetIndex, cluster: string, namespace: string): Loser | undefined {
   const isThere = ({ object }: Rendered) => stringAt(object.root, ['spec', 'targetNamespace']) === namespace
   const runs =
@@ -264,7 +264,7 @@ function violation(
   }
 }
 
-/** What Capsule refuses to the platform, for each owner. */
+/** Requests of the platform that Capsule refuses, for each owner. */
 function* refusedByCapsule(
   { object, id, node }: Subject,
   claims: readonly Claim[],
@@ -287,7 +287,7 @@ function* refusedByCapsule(
 
 const FIELD = ['spec', 'install', 'createNamespace']
 
-/** A release of a tenant that has Helm create its namespace: nobody would have given that one to anybody. */
+/** A tenant's release that makes Helm create its namespace, which no one has given to the tenant. */
 function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Violation> {
   const tenant = index.actsFor(node, object)
   const flag = at(object.root, FIELD)
@@ -313,7 +313,7 @@ function isTrue(node: NonNullable<ReturnType<typeof at>>): boolean {
   return node.type !== 'scalar' || (node.value !== false && node.value !== null && node.value !== 'false')
 }
 
-/** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
+/** A tenant's Kustomization on a cluster that the fleet's file does not allow for it; its children follow from it. */
 function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
   const { tenant, cluster, namespace, name, kustomization, parent } = node
   const allowed = memberSettings(config, tenant)
@@ -335,15 +335,15 @@ function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Ite
 }
 
 /**
- * What the platform writes for one tenant into the namespace of another one. `flux create tenant` labels a tenant's
- * account and binding with its name: two names in one namespace are two tenants who share their rights.
+ * What the platform writes for one tenant into another's namespace. `flux create tenant` labels a tenant's account and
+ * binding with its name: two names in one namespace are two tenants who share their rights.
  */
 function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Violation> {
   const label = stringAt(object.root, TENANT_LABEL)
   if (!label) return
   const owner = index.givenTo(node.cluster, id.namespace)
   if (owner === undefined || owner === label) return
-  // Who was there first is not the one to move: the Namespace that was taken says so.
+  // the first tenant is not the one to move: the finding is at the Namespace that was taken
   if (before?.givenTo(node.cluster, id.namespace) === label) return
   yield {
     node,

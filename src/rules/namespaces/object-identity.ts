@@ -20,7 +20,7 @@ import type { Rule, Violation } from '../model/rule.ts'
 import { comparedVersion } from '../schema/compare-object.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
-/** A Kustomization's account is read when its node is opened; releases, sets and the like have no node of their own. */
+/** A Kustomization's account is read with its node; releases, sets and others have no node of their own. */
 const WITH_ACCOUNT = applierKinds.filter(kind => kind !== KUSTOMIZATION)
 
 /** An object of a tenant whose identity is not clear cannot be evaluated. */
@@ -89,7 +89,7 @@ function hasReadableAccount(object: Subject['object']): boolean {
   }
 }
 
-/** Some tools and even parts of Flux compare kinds without case, the API server never does. */
+/** Some tools and even parts of Flux ignore the case of kinds, but the API server does not. */
 function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
   const meant = misspelled(id.apiVersion, id.kind)
@@ -115,7 +115,7 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<V
   }
 }
 
-/** A kind that nobody declares may belong to the whole cluster. */
+/** An undeclared kind may be cluster-scoped. */
 export const unknownScope: Rule = {
   id: 'unknown-scope',
   severity: 'high',
@@ -127,11 +127,11 @@ export const unknownScope: Rule = {
     const { apiVersion, kind, namespace, name } = id
     if (apiVersion === '' || kind === '' || name === '') return
     if (index.scopeOf(node.cluster, apiVersion, kind) !== undefined) return
-    // Another spelling of a known kind is no unknown kind: the rule invalid-object says so.
+    // the rule invalid-object reports a misspelled kind
     if (misspelled(apiVersion, kind) !== undefined) return
-    // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
+    // the rule cluster-scoped-forbidden reports a kind in the wrong Kubernetes group
     if (isMisplacedClusterKind(apiVersion, kind)) return
-    // a kind that Kubernetes does not serve is schema-mismatch's, where it is known what the cluster serves
+    // schema-mismatch reports a kind that Kubernetes does not serve, if the cluster's version is known
     const { runs, minor } = comparedVersion(config, index, node.cluster)
     const isEnforced = !['off', 'warning'].includes(config.severities.get('schema-mismatch') ?? '')
     if (
@@ -162,12 +162,12 @@ export const unknownScope: Rule = {
   },
 }
 
-/** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
+/** The verdict lists these findings apart from warnings (see Verdict.notEvaluated). */
 export const KIND_NOT_EVALUATED = 'kind-not-evaluated'
 
 const VERBS = ['create', 'update', 'patch', 'delete', 'get', 'list', 'watch']
 
-/** What a controller makes of an object of any kind is known only to whoever looked at the kind. */
+/** What a controller makes of an object is known only for kinds that a rule evaluates. */
 export const kindNotEvaluated: Rule = {
   id: KIND_NOT_EVALUATED,
   severity: 'low',
@@ -207,7 +207,7 @@ function unlooked(node: FleetNode, index: FleetIndex): Map<string, KubeObject[]>
   return kinds
 }
 
-/** What the account could do with such objects, by the roles and bindings that are rendered. */
+/** What the account could do with such objects, by rendered roles and bindings. */
 function verbsOf({ cluster, identity }: FleetNode, id: ObjectId, index: FleetIndex): string[] {
   if (!identity.impersonated) return VERBS
   const authorizer = index.authorizer(cluster)
@@ -218,13 +218,13 @@ function verbsOf({ cluster, identity }: FleetNode, id: ObjectId, index: FleetInd
   return VERBS.filter(verb => authorizer.allows(user, { verb, apiGroup, resource, namespace, name }))
 }
 
-/** Flux's own kinds, and those of Capsule, have rules of their own. */
+/** Flux's and Capsule's kinds have rules of their own. */
 const WITH_RULES =
   /^(?:[a-z]+\.(?:toolkit|contrib|extensions)\.fluxcd\.io|fluxcd\.controlplane\.io|capsule\.clastix\.io)\//
 
-/** Whether an object in a namespace is of a kind of which no rule knows what it can do. */
+/** Whether an object in a namespace is of a kind that no rule evaluates. */
 export function isUnlooked({ kind, id, node }: Subject, index: FleetIndex): boolean {
-  // of a misspelled kind of Kubernetes another rule speaks
+  // another rule reports a misspelled kind of Kubernetes
   if (isKubernetesKind(kind) || misspelled(id.apiVersion, id.kind) !== undefined) return false
   if (WITH_RULES.test(kind) || capabilityOf(kind) !== undefined) return false
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'

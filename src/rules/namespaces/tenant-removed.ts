@@ -11,7 +11,7 @@ import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
 import type { Rule, Violation } from '../model/rule.ts'
 
-/** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
+/** A tenant before a change stays one for its verdict, and the change that ends this is a finding. */
 export const tenantRemoved: Rule = {
   id: 'tenant-removed',
   severity: 'critical',
@@ -42,7 +42,7 @@ export const tenantRemoved: Rule = {
   },
 }
 
-/** A Kustomization that acted for the tenant and stays is what the rule namespace-confinement points at. */
+/** The rule namespace-confinement reports a remaining Kustomization that acted for the tenant. */
 function isReportedByNode(
   { name }: Cluster,
   namespace: string,
@@ -84,7 +84,7 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
   }
 }
 
-/** A cluster without its directory keeps what it has, and nothing of it is evaluated any more. */
+/** A cluster without its directory keeps its objects, and they are no longer evaluated. */
 function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Violation {
   const name = quoted('object', root.cluster)
   const about = {
@@ -117,7 +117,7 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
   }
 }
 
-/** The one cluster that starts below a folder and applies all of it: of several, none would have all tenants. */
+/** The only cluster that starts below a folder and applies all of it: of several, none would have all tenants. */
 function heirOf({ source }: FleetNode, path: string, index: FleetIndex): string | undefined {
   const ref = refKey(source.ref)
   return index.clusters().find(name => {
@@ -130,7 +130,7 @@ function heirOf({ source }: FleetNode, path: string, index: FleetIndex): string 
   })
 }
 
-/** Whether a folder has manifests only in a folder further down. */
+/** Whether a folder has manifests only in one folder further down. */
 function isAllWithin(folder: string, start: string, list: (folder: string) => readonly TreeEntry[]): boolean {
   if (folder === start) return true
   return list(folder).every(({ type, path, name }) =>
@@ -139,10 +139,10 @@ function isAllWithin(folder: string, start: string, list: (folder: string) => re
 }
 
 /**
- * Tenants by the namespaces of a cluster that the fleet's own file makes the platform's once a change of it is merged: an
- * entry that goes or no longer names the namespace or the cluster, or that declares somebody to be the platform. What a
- * label or a Capsule Tenant gives stays, unless the file declares that tenant to be the platform; what the file gives to
- * another tenant is that one's.
+ * Tenants by namespaces of a cluster that belong to the platform once a change of the fleet's file is merged: an entry
+ * is removed, no longer names the namespace or cluster, or is declared as platform. What a label or Capsule Tenant
+ * gives stays, unless the file declares that tenant as platform; what the file gives to another tenant belongs to that
+ * one.
  */
 function undeclaredOwners(
   cluster: string,
@@ -152,7 +152,7 @@ function undeclaredOwners(
 ): ReadonlyMap<string, string> {
   const proposed = index.proposed()
   const lost = new Map<string, string>()
-  // a file that cannot be read is an error already
+  // an unreadable file is already an error
   if (proposed.error) return lost
   const [was, is] = [declaredIn(config, cluster), declaredIn(proposed, cluster)]
   const lose = (namespace: string, isOver: boolean) => {

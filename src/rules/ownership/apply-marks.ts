@@ -9,10 +9,10 @@ import type { Rule, Violation } from '../model/rule.ts'
 const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
 const BINDING = 'rbac.authorization.k8s.io/RoleBinding'
 
-/** Fields that ask for the same of everything that is applied, by kind. */
+/** Fields that force everything that is applied, by kind. */
 const FIELDS = valuesOf(row => row.forces)
 
-/** Force deletes and creates again what cannot be changed: a Job runs again, a roleRef becomes another one. */
+/** Force deletes and recreates what cannot be changed: a Job runs again, a roleRef names another role. */
 export const forceApply: Rule = {
   id: 'force-apply',
   severity: 'medium',
@@ -24,7 +24,7 @@ export const forceApply: Rule = {
   kinds: 'every',
   *checkObject(subject, { index }) {
     const { object, id, kind, node } = subject
-    // what the platform forces is its own affair, except who gets rights in a tenant's namespace
+    // the platform may force its own objects, but not bindings in a tenant's namespace
     const binds = kind === BINDING && index.ownerOf(node.cluster, id.namespace) !== undefined
     if (node.tenant === undefined && !binds) return
     for (const { path, key } of fluxMarks(object, MARK)) yield violation(subject, path, key)
@@ -56,7 +56,7 @@ const MARKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
 ])
 
-/** What Flux applies it also corrects and removes again, unless the object itself asks it not to. */
+/** Flux corrects and removes what it applies, unless the object itself disables that. */
 export const pruneProtected: Rule = {
   id: 'prune-protected',
   severity: 'medium',
@@ -83,7 +83,7 @@ export const pruneProtected: Rule = {
   },
 }
 
-/** A label or annotation by which an object tells Flux how to treat it. */
+/** A label or annotation by which an object controls how Flux treats it. */
 interface FluxMark {
   readonly path: Path
   readonly key: string
@@ -91,8 +91,8 @@ interface FluxMark {
 }
 
 /**
- * The marks of an object among `wanted` (values by key, lower case). Flux looks at labels as at annotations, and does not
- * care about case (fluxcd/pkg ssa, AnyInMetadata).
+ * An object's marks among `wanted` (values by key, lower case). Flux reads labels like annotations, and ignores case
+ * (fluxcd/pkg ssa, AnyInMetadata).
  */
 export function fluxMarks(object: KubeObject, wanted: ReadonlyMap<string, readonly string[]>): FluxMark[] {
   return ['labels', 'annotations'].flatMap(part => {

@@ -12,12 +12,12 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Rule, Violation } from '../model/rule.ts'
 import { fluxMarks } from './apply-marks.ts'
 
-/** From so many objects on, and more than half of what there was, a deletion is worth a word. */
+/** From this many objects on, and if more than half are removed, a deletion is reported. */
 const MANY = 10
 
 /**
- * A change takes away what runs. What a tenant takes away itself is a warning; what the fleet takes away from a tenant is
- * a violation, also where the whole tenant goes: nobody can tell from the files whether that is meant.
+ * A change removes what runs. A tenant's own removal is a warning; the fleet's removal of a tenant's objects is a
+ * violation, also of the whole tenant: the files do not show whether it is intended.
  */
 export const massDeletion: Rule = {
   id: 'mass-deletion',
@@ -56,7 +56,7 @@ export const massDeletion: Rule = {
   },
 }
 
-/** What a tenant’s Kustomization deletes: all that it had, or most of much. */
+/** What a tenant’s Kustomization deletes: everything, or most of many objects. */
 function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
   const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
   if (gone.length === 0 || !isMass) return
@@ -86,7 +86,7 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message
   }
 }
 
-/** Namespaces of tenants and Capsule Tenants among what a Kustomization of the platform would delete, with all that is in them. */
+/** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete with their content. */
 function* removedTenant(
   gone: readonly KubeObject[],
   node: FleetNode,
@@ -118,7 +118,7 @@ function isTenants(object: KubeObject, node: FleetNode, before: FleetIndex, inde
   if (kind === `${CAPSULE_GROUP}/Tenant`) return true
   const { name } = idOf(object)
   if (kind !== '/Namespace' || before.ownerOf(node.cluster, name) === undefined) return false
-  // where a Kustomization in it goes too, that says enough
+  // a removed Kustomization in it is finding enough
   const inside = before.rendered(node.cluster, KUSTOMIZATION, name)
   return inside.every(({ object: child }) => {
     const was = before.nodeOf(node.cluster, child)
@@ -128,12 +128,12 @@ function isTenants(object: KubeObject, node: FleetNode, before: FleetIndex, inde
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
 
-/** CustomResourceDefinitions among what Flux would delete although objects of their kind stay. `node`: the one that prunes. */
+/** CustomResourceDefinitions that Flux would delete although objects of their kind stay. `node`: the one that prunes. */
 function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index: FleetIndex): Iterable<Violation> {
   for (const object of gone) {
     if (kindOf(object) !== DEFINITION) continue
     const kind = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
-    // another definition of the kind is not the one that stores its objects, but keeps it known
+    // another definition of the kind does not store its objects, but keeps the kind known
     if (index.definitionsOf(node.cluster, kind).length > 0 || isOfOperator(kind, node, index)) continue
     const left = index.renderedAnywhere(node.cluster, kind)
     const [first] = left
@@ -153,7 +153,7 @@ function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index
   }
 }
 
-/** Whether the Flux Operator installs the definition by a FluxInstance: it takes over what Flux applied of itself before. */
+/** Whether the Flux Operator installs the definition by a FluxInstance: it adopts what Flux applied of itself before. */
 function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): boolean {
   if (!fluxKind(kind)?.served) return false
   return index.platformAnywhere(cluster, FLUX_INSTANCE).some(({ object }) => {
@@ -161,14 +161,14 @@ function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): 
   })
 }
 
-/** Whether what a Kustomization applied goes when it goes (kustomize-controller, finalize). */
+/** Whether a Kustomization's objects are deleted with it (kustomize-controller, finalize). */
 function deletesAtEnd({ kustomization, prune, suspend }: FleetNode): boolean {
   if (suspend) return false
   const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
   return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
 }
 
-/** The Kustomization that removes a node: the next one above that is still there, where all between prune. */
+/** The Kustomization that removes a node: the closest remaining one above it, if all between prune. */
 export function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
   if (isKept(node.kustomization)) return undefined
   for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
@@ -186,7 +186,7 @@ const KEPT: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
 ])
 
-/** What a node rendered before and nobody on its cluster renders now; what asks not to be pruned aside. */
+/** What a node rendered before and no node of its cluster renders now, except objects that disable pruning. */
 export function deletedObjects(node: FleetNode, old: readonly KubeObject[], index: FleetIndex): KubeObject[] {
   if (old === node.objects) return []
   const now = new Set(node.objects.map(object => keysOf(object)[2]))
@@ -198,7 +198,7 @@ export function deletedObjects(node: FleetNode, old: readonly KubeObject[], inde
   })
 }
 
-/** Whether Flux leaves an object alone that is not in git any more. */
+/** Whether Flux keeps an object that is no longer in git. */
 export function isKept(object: KubeObject): boolean {
   return fluxMarks(object, KEPT).length > 0
 }

@@ -14,7 +14,7 @@ import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 const NAME = ['metadata', 'name']
 const nameOf = ({ namespace, name }: FleetNode) => `${namespace}/${name}`
 
-/** One object, one Kustomization: two that apply the same one fight over it. */
+/** One Kustomization applies an object: two would overwrite each other. */
 export const ownershipConflict: Rule = {
   id: 'ownership-conflict',
   severity: 'high',
@@ -36,7 +36,7 @@ export const ownershipConflict: Rule = {
       node,
       object,
       path: NAME,
-      // another content of what is not followed, because there are two, is another violation
+      // another content of an object that is not followed, because there are two, is another violation
       value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
       cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
       message: message`${objectPart(id.kind, id.namespace, id.name)} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
@@ -45,20 +45,20 @@ export const ownershipConflict: Rule = {
   },
 }
 
-/** Whether two Kustomizations apply to two clusters, neither of which is the one on which they stand. */
+/** Whether two Kustomizations apply to two other clusters than the one that holds them. */
 function isElsewhere(one: FleetNode, other: FleetNode): boolean {
   const [here, there] = [one, other].map(({ cluster, kustomization }) => remoteClusterOf(cluster, kustomization))
   return here !== undefined && there !== undefined && here !== there
 }
 
-/** A Kustomization that renders itself as it is, as every bootstrapped fleet does. */
+/** A Kustomization that renders itself unchanged, as in every bootstrapped fleet. */
 const isSelf = ({ object, id, node }: Subject) =>
   isKustomization(object) &&
   id.namespace === node.namespace &&
   id.name === node.name &&
   canonical(object.root) === canonical(node.kustomization.root)
 
-/** The graph has refused it by this rule already. */
+/** Whether the graph already refused it by this rule. */
 function isRefused({ object, node: { error } }: Subject): boolean {
   const { file, line } = originAt(object.root, ['metadata', 'name'])
   return error?.rule === 'ownership-conflict' && error.origin?.file === file && error.origin.line === line
@@ -66,14 +66,14 @@ function isRefused({ object, node: { error } }: Subject): boolean {
 
 const isFollowed = ({ kind, object }: Subject) => kind.startsWith(`${SOURCE_GROUP}/`) || isKustomization(object)
 
-/** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
+/** Another node that renders the same object and did so before; without a comparison, any other node. */
 function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext): Rendered | undefined {
   const { tenant, cluster } = node
-  // what belongs to the whole cluster has rules of its own
+  // other rules evaluate cluster-scoped objects
   if (id.namespace === '' || kind === '/Namespace') return undefined
   const all = index.versionsOf(cluster, kind, id.namespace, id.name)
   if (all.length < 2) return undefined
-  // another tenant has no business there: that is its own violation, and none of who is at home
+  // another tenant's node there is its own violation, and not one of the namespace's tenant
   const isHome = index.owns(cluster, tenant, id.namespace)
   // the kubeconfigs of Capsule lead back to this cluster
   const mayLeave = !index.isCapsuleTenant(cluster, tenant)
@@ -85,7 +85,7 @@ function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext
   )
   if (others.length === 0 || !before) return others[0]
   const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
-  // who was there first is not to blame for who comes later
+  // a node that was there first is not at fault for later ones
   return others.find(one => !stood.includes(node.key) || stood.includes(one.node.key))
 }
 
@@ -93,13 +93,13 @@ const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
 const PARTS = ['name', 'namespace'] as const
 
 /**
- * Kinds whose controller sets `spec.commonMetadata` after its own owner labels, so that these are what it says
- * (kustomize-controller reconcile and apply, helm-controller postrender, flux-operator ResourceSet), and the labels that
- * would be the controller's own.
+ * Kinds whose controller sets `spec.commonMetadata` after its own owner labels, so that it overrides them
+ * (kustomize-controller reconcile and apply, helm-controller postrender, flux-operator ResourceSet), and the labels
+ * that the controller would set.
  */
 const LAST_WORD = valuesOf(row => row.ownerLabels)
 
-/** The labels by which Flux knows its objects are Flux's to write. */
+/** Only Flux writes the labels by which it knows its objects. */
 export const ownerLabelForged: Rule = {
   id: 'owner-label-forged',
   severity: 'high',
@@ -135,7 +135,7 @@ export const ownerLabelForged: Rule = {
 
 const COMMON = ['spec', 'commonMetadata', 'labels']
 
-/** Owner labels of somebody else that the controller of this object would write onto everything that it applies. */
+/** Another owner's labels that this object's controller would write onto everything it applies. */
 function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Violation> {
   const own = LAST_WORD.get(kind)
   const labels = own === undefined ? undefined : at(object.root, COMMON)
@@ -162,11 +162,11 @@ function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Viol
 
 const isOwn = (owner: string, text: string | undefined, own: FleetNode['name']) => owner === OWNERS[0] && text === own
 
-/** Finalizers that a well-known controller takes off again. */
+/** Finalizers that a well-known controller removes. */
 const KNOWN = ['foregroundDeletion', 'orphan']
 const KNOWN_PREFIXES = ['kubernetes.io/', 'finalizers.fluxcd.io', 'resources-finalizer.argocd.argoproj.io']
 
-/** Who is deleted with whom, and what holds a deletion up, is not for manifests to say. */
+/** Manifests do not decide what is deleted together, or what blocks a deletion. */
 export const ownerFinalizerTamper: Rule = {
   id: 'owner-finalizer-tamper',
   severity: 'medium',
@@ -180,7 +180,7 @@ export const ownerFinalizerTamper: Rule = {
     const { apiVersion, kind } = idOf(object)
     const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
     const owners = at(object.root, ['metadata', 'ownerReferences'])
-    // of a Namespace the rule namespace-ownership speaks
+    // the rule namespace-ownership reports those of a Namespace
     if (owners && !isNamespace && !isNothing(owners)) yield owned(subject, owners)
     for (const place of [['metadata', 'finalizers'], ...(isNamespace ? [['spec', 'finalizers']] : [])]) {
       const finalizers = at(object.root, place)

@@ -14,8 +14,8 @@ import { subjectText } from '../rbac/binding-subjects.ts'
 import { deletedObjects, isKept, pruner } from './deletions.ts'
 
 /**
- * What a finalizer needs to delete as a tenant goes before it, or at the same time: kustomize-controller and helm-controller
- * then retry for ever, or end without deleting anything.
+ * An object that a finalizer needs to delete for a tenant is removed earlier, or at the same time: kustomize-controller
+ * and helm-controller then retry forever, or end without deleting anything.
  */
 export const pruneAccountRemoved: Rule = {
   id: 'prune-account-removed',
@@ -66,13 +66,13 @@ function* violations(
   }
 }
 
-/** The binding as it stays, with other subjects or another role than before. */
+/** The remaining binding, with other subjects or another role than before. */
 function keptBinding(node: FleetNode, support: KubeObject, gone: readonly KubeObject[]): KubeObject | undefined {
   const id = display(idOf(support))
   return gone.includes(support) ? undefined : node.objects.find(object => display(idOf(object)) === id)
 }
 
-/** Where a binding says something else than before: its first other subject, else its subjects, else its role. */
+/** Where a binding differs from before: its first other subject, else its subjects, else its role. */
 function changedAt(was: KubeObject, is: KubeObject): Origin {
   const [old, young] = [was, is].map(({ root }) => at(root, ['subjects']))
   if (old && young && canonical(old) === canonical(young)) return originAt(is.root, ['roleRef'])
@@ -116,7 +116,7 @@ function violation(
   }
 }
 
-/** What a binding does not give any more. */
+/** What a binding no longer gives. */
 function lostText(was: KubeObject, is: KubeObject): Message {
   const [old, young] = [was, is].map(readBinding)
   const kept = new Set(young?.subjects.map(subjectText))
@@ -125,7 +125,7 @@ function lostText(was: KubeObject, is: KubeObject): Message {
   return message`now refers to ${part('value', young?.roleRef.kind ?? '')} ${quoted('object', young?.roleRef.name ?? '')}`
 }
 
-/** What deletes as an account of a tenant when it goes. */
+/** An object whose removal deletes as an account of a tenant. */
 interface Dependent {
   readonly object: KubeObject
   readonly tenant: string
@@ -141,12 +141,12 @@ const SUPPORTS: ReadonlySet<string> = new Set([
   `${RBAC_GROUP}/ClusterRole`,
 ])
 
-/** Whether an object may be needed by whoever deletes as an account. */
+/** Whether deleting as an account may need the object. */
 const isSupport = (object: KubeObject): boolean => SUPPORTS.has(kindOf(object))
 
 /**
- * What a tenant has on a cluster that needs an object to delete what it applied, and has it no more. `isGone`: the object is
- * deleted; else it is a binding that changed.
+ * A tenant's objects on a cluster that need an object to delete what they applied, and lose it. `isGone`: the object is
+ * deleted; else it is a changed binding.
  */
 function dependentsOf(
   support: KubeObject,
@@ -173,7 +173,7 @@ function dependentsOf(
   }
 }
 
-/** What stands in a namespace and deletes when it goes; what stays counts as it is after the change. */
+/** Objects in a namespace that delete when they are removed; remaining ones count as they are after the change. */
 function deleting(cluster: string, namespace: string, before: FleetIndex, index: FleetIndex): Dependent[] {
   return applierKinds.flatMap(kind =>
     before.rendered(cluster, kind, namespace).flatMap(({ object, node }): Dependent[] => {
@@ -185,7 +185,7 @@ function deleting(cluster: string, namespace: string, before: FleetIndex, index:
   )
 }
 
-/** As kustomize-controller and helm-controller end: what does not prune, or is suspended, deletes nothing. */
+/** Like the finalizers of both controllers: what does not prune, or is suspended, deletes nothing. */
 function deletes(object: KubeObject, cluster: string, before: FleetIndex): boolean {
   const isSet = (field: string) => {
     return isTrue(at(object.root, ['spec', field]))
@@ -195,7 +195,7 @@ function deletes(object: KubeObject, cluster: string, before: FleetIndex): boole
   const policy = stringAt(object.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
   if (policy === 'MirrorPrune' ? !isSet('prune') : policy === 'Orphan') return false
   const node = before.nodeOf(cluster, object)
-  // it has applied nothing, as far as everything of it is seen
+  // it has applied nothing, if all of it is visible
   return !node || node.digest === '' || node.source.opaque !== undefined || before.objectsOf(node.key).length > 0
 }
 
@@ -220,7 +220,7 @@ function bindingsTo(role: KubeObject, cluster: string, before: FleetIndex): Kube
     })
 }
 
-/** Those whose account had rights where it applies, and has none now. Fewer rights are no matter of this rule. */
+/** Those whose account had rights where it applies, and has none now. This rule ignores fewer rights. */
 function withoutRights(
   binding: KubeObject,
   isGone: boolean,
@@ -258,7 +258,7 @@ function holdsRights(
   const { bindings } = index.authorizer(cluster)
   return ['', ...places].some(place =>
     bindings.of(userInfo(user), place).some(({ binding: { roleRef, namespace } }) => {
-      // what everybody has lets nobody delete anything, and a role that the fleet never rendered may be on the cluster
+      // public roles allow no deletion, and a role that the fleet never rendered may be on the cluster
       if (roleRef.name.startsWith('system:')) return false
       const isKnown = index.roleRules(cluster, roleRef, namespace) !== undefined
       return isKnown || before.roleRules(cluster, roleRef, namespace) === undefined

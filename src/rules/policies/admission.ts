@@ -23,14 +23,14 @@ import type { FindingPolicy } from '../model/finding.ts'
 import { scalarsOf } from '../model/object-values.ts'
 import type { RuleContext } from '../model/rule.ts'
 
-/** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
+/** The request by which Flux would apply an object, and the answers of the cluster's policies. */
 export interface Admission extends AdmissionAnswer {
   readonly operation: AdmissionOperation
   /** The change does not alter the object. */
   readonly isUnchanged: boolean
 }
 
-/** What policies say about an object that is rendered; undefined where the cluster has none, and for what is embedded in another object. */
+/** The policies' answers about a rendered object; undefined where the cluster has no policies, and for embedded objects. */
 export function admissionOf(
   subject: Subject,
   context: RuleContext,
@@ -43,7 +43,7 @@ export function admissionOf(
   return isRendered ? answerFor(subject, context, passed ? { passed } : {}) : undefined
 }
 
-/** What policies say about any object, also with a part of it replaced. */
+/** The policies' answers about any object, also with a part of it replaced. */
 export function answerFor(
   subject: Subject,
   context: RuleContext,
@@ -66,8 +66,8 @@ export function answerFor(
 }
 
 /**
- * What the policies from before the change say about an object as it is now, or about its deletion; undefined where the cluster had
- * none, or where neither they nor what they read has changed.
+ * The answers of policies from before the change about an object as it is now, or about its deletion; undefined where
+ * the cluster had none, or where neither they nor what they read has changed.
  */
 export function formerAdmissionOf(
   node: FleetNode,
@@ -82,7 +82,7 @@ export function formerAdmissionOf(
   const change = policyChange(before, index, node.cluster)
   if (!change) return undefined
   const now = worldOf(index, node.cluster)
-  // what is new is as it is now: it has no other form
+  // a new object has no earlier form
   const world: AdmissionWorld = { ...former, object: (...asked) => former.object(...asked) ?? now.object(...asked) }
   const id = idOf(object)
   const old =
@@ -114,7 +114,7 @@ const isSame = (before: FleetIndex, { cluster }: FleetNode, object: KubeObject):
   return versions.length > 0 && changedFrom(versions, object) === undefined
 }
 
-/** What policies say about the deletion of an object that a node does not render any more. */
+/** The policies' answers about the deletion of an object that a node no longer renders. */
 export function deletionOf(
   node: FleetNode,
   object: KubeObject,
@@ -128,8 +128,8 @@ export function deletionOf(
 }
 
 /**
- * The object as it was, where it changed: one that is the same is evaluated as if it were new, as it was before the change, so
- * that nothing is found that the change did not make.
+ * The object before, if it changed: an unchanged one is evaluated as new, before the change too, so that nothing is
+ * reported that the change did not cause.
  */
 function changedFrom(versions: readonly { readonly object: KubeObject }[], object: KubeObject): KubeObject | undefined {
   const last = versions.at(-1)?.object
@@ -168,7 +168,7 @@ function pluralsOf(definitions: readonly KubeObject[]): ReturnType<typeof custom
   return kept
 }
 
-/** Whose change alters what policies say: the platform's policies, or only objects of tenants that the policies read. */
+/** Which change affects policies: of the platform's policies, or only of tenants' objects that the policies read. */
 type PolicyChange = 'platform' | 'tenant'
 
 /** Whether the policies of a cluster, or objects that they read, differ between two fleets; undefined if they do not. */
@@ -205,12 +205,12 @@ function parameterKinds(index: FleetIndex, cluster: string): string[] {
 
 type Objects = readonly Rendered[]
 
-/** Asked for every object of a cluster: lists that are kept are compared once. */
+/** Unchanged lists are compared once, because this is called for every object of a cluster. */
 const compared = new WeakMap<Objects, WeakMap<Objects, readonly Rendered[]>>()
 
 const differs = (was: Objects, is: Objects) => changedIn(was, is).length > 0
 
-/** The objects of either list that the other does not hold as they are. */
+/** The objects of either list that the other lacks or has in another form. */
 function changedIn(was: Objects, is: Objects): readonly Rendered[] {
   if (was === is) return []
   const known = compared.get(was)?.get(is)
@@ -228,7 +228,7 @@ function missing(from: Objects, others: Objects): Rendered[] {
   return open.filter(({ object }) => !texts.has(canonical(object.root)))
 }
 
-/** The objects that Flux deletes because a node that prunes does not render them any more. */
+/** The objects that Flux deletes because a pruning node no longer renders them. */
 export function deletedObjects(node: FleetNode, { index, before }: RuleContext): readonly KubeObject[] {
   if (!before || !node.prune) return []
   return before.objectsOf(node.key).filter(object => {
@@ -256,15 +256,15 @@ export function findingPolicy(
   }
 }
 
-/** Without the quotes around them, as expressions and messages have. */
+/** Words without the quotes that expressions and messages put around them. */
 const WORDS = /[^\s'"`]+/g
 const GROUPS = ['kyverno.io', 'policies.kyverno.io', 'admissionregistration.k8s.io']
-/** What engines put around the words of a policy. */
+/** Words that engines add to a policy's message. */
 const FRAME = 'rule failed at path validation error failed expression: expression resulted in error:'
 
 /**
- * What a policy says about an object, for readers of a report. A message can quote the object. Of one about a Secret only the
- * words are shown that stand in the policy itself, and of any other none that look like a credential.
+ * A policy's message about an object, for readers of a report. It can quote the object, so about a Secret only words of
+ * the policy itself are shown, and about others none that look like a credential.
  */
 export function policyWords(
   index: FleetIndex | undefined,

@@ -12,7 +12,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { admissionOf, findingPolicy } from './admission.ts'
 
-/** What a policy would answer and cannot be said here: nobody takes silence for a yes. */
+/** Policies that could not be evaluated are listed, so that silence is not taken for approval. */
 export const policyNotEvaluated: Rule = {
   id: 'policy-not-evaluated',
   severity: 'low',
@@ -56,14 +56,14 @@ export const policyNotEvaluated: Rule = {
   },
 }
 
-/** Said when a policy of the platform comes or changes; docs/rules.md says it of those that stand. A tenant's own are for its own objects. */
+/** For new or changed policies of the platform; docs/rules.md covers existing ones. A tenant's own apply to its own objects. */
 function isChanged({ object, id, kind, node }: Subject, { before }: RuleContext): boolean {
   if (!before) return false
   const old = before.versionsOf(node.cluster, kind, id.namespace, id.name)
   return !old.some(version => canonical(version.object.root) === canonical(object.root))
 }
 
-/** Kinds of policies that no engine of ours evaluates, by `<group>/<Kind>`. */
+/** Kinds of policies that no engine here evaluates, by `<group>/<Kind>`. */
 const KINDS_NOT_EVALUATED: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/MutatingAdmissionPolicy',
   'policies.kyverno.io/DeletingPolicy',
@@ -100,7 +100,7 @@ const CAPSULE_QUOTA = /^(quota|used)\.resources\.capsule\.clastix\.io\//
 /** An account that Capsule makes an owner of its Tenant, or that a rule of the Tenant gives roles. */
 const CAPSULE_PROMOTED = /^(owner\.)?projectcapsule\.dev\/promote$/
 
-/** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
+/** What is never evaluated of a policy, whatever the object: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
   const marks = (part: string, pattern: RegExp) => {

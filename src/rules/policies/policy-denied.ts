@@ -27,7 +27,7 @@ import {
   policyWords,
 } from './admission.ts'
 
-/** What the cluster's own policies answer, before the merge and under the account that applies. */
+/** The answers of the cluster's own policies, before the merge and as the account that applies. */
 export const policyDenied: Rule = {
   id: 'policy-denied',
   severity: 'high',
@@ -114,16 +114,16 @@ function effect(action: AdmissionFinding['action']): 'denies' | 'warns' | 'repor
   return action === 'warn' ? 'warns' : 'reports it'
 }
 
-/** What stands at the field, so that another value is another violation; nothing of a Secret. */
+/** The value at the field, so that another value is another violation; nothing for a Secret. */
 function written(object: KubeObject, { field }: AdmissionFinding): string {
   const node = kindOf(object) === '/Secret' ? undefined : at(object.root, field)
   return node ? canonical(node) : ''
 }
 
 /**
- * How a finding of a policy relates to the address of a source. `address`: the policy refuses it in every spelling, which
- * `source-url-allowlist` reports. `spelling`: only as it is written, because policies compare texts. Undefined: the policy refuses
- * the source whatever its address is.
+ * How a policy's finding relates to the address of a source. `address`: the policy refuses every spelling, which
+ * `source-url-allowlist` reports. `spelling`: it refuses only this one, because policies compare texts. Undefined: the
+ * policy refuses the source whatever its address is.
  */
 export function addressAnswers(
   subject: Subject,

@@ -28,7 +28,7 @@ import {
   policyWords,
 } from './admission.ts'
 
-/** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
+/** A change that removes a policy together with what it denies needs a fleet admin's approval. */
 export const policyLoosened: Rule = {
   id: 'policy-loosened',
   severity: 'medium',
@@ -69,7 +69,7 @@ export const policyLoosened: Rule = {
   },
 }
 
-/** What no longer waits for policies of the platform is applied before they are there. */
+/** An object that no longer waits for policies of the platform is applied before them. */
 function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<Violation> {
   const was = before?.node(node.key)
   for (const key of was?.dependsOn ?? []) {
@@ -99,7 +99,7 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> 
   }
 }
 
-/** What only the former policies deny; an object that a policy still denies is not let in. */
+/** What only the former policies deny; an object that another policy still denies is not listed. */
 function* loosened(
   node: FleetNode,
   object: KubeObject,
@@ -174,7 +174,7 @@ const isWeaker = (now: ImageCoverage, was: ImageCoverage) =>
 
 const keyOf = ({ use }: ImageCoverage) => `${use.list} ${use.written ?? ''}`
 
-/** The coverage before the change of the images that the object ran then. */
+/** The coverage, before the change, of the images that the object then ran. */
 function oldCoverage({ id, kind, node }: Subject, before: FleetIndex): ReadonlyMap<string, ImageCoverage> {
   const last = before.versionsOf(node.cluster, kind, id.namespace, id.name).at(-1)
   if (!last) return new Map()
@@ -183,7 +183,7 @@ function oldCoverage({ id, kind, node }: Subject, before: FleetIndex): ReadonlyM
   return new Map(found.map(one => [keyOf(one), one]))
 }
 
-/** A policy that enforces selects the object, and does not ask for a signature of this image. */
+/** An enforcing policy selects the object, and requires no signature of this image. */
 const isOutside = ({ state, by }: ImageCoverage) => state === 'none' && by?.enforces === true
 
 /** Whether a policy verified images of the namespace before the change: else it is about other images. */
@@ -257,9 +257,9 @@ function outcome({ state, why }: ImageCoverage): Message {
   return message`no policy asks for its signature (${quoted('value', why)})`
 }
 
-/** An object of the platform on which depends what policies deny, and that a change edits, adds or removes. */
+/** An object of the platform that affects what policies deny, and that a change edits, adds or removes. */
 interface ChangedPolicy {
-  /** As it is, or as it was where it is removed. */
+  /** The object as it is, or as it was if removed. */
   readonly object: KubeObject
   readonly origin: Origin
   /** How it changes, as the predicate of a sentence. */
@@ -278,7 +278,7 @@ const policiesIn = (objects: readonly KubeObject[]): readonly KubeObject[] => {
   return objects.filter(object => all.has(kindOf(object)))
 }
 
-/** Any change counts: whether less is denied then, only people can say of objects that are not in the fleet. */
+/** Any change counts: only people can tell whether less is denied for objects that are not in the fleet. */
 function* changedPolicies(before: FleetIndex, index: FleetIndex, cluster: string): Iterable<ChangedPolicy> {
   const of = (from: FleetIndex, kind: string) => from.platformAnywhere(cluster, kind).map(({ object }) => object)
   const policies = kinds().flatMap(kind => of(before, kind))
@@ -336,7 +336,7 @@ const change = (object: KubeObject, what: Message, origin = object.root.origin):
   value: hashOf([textOf(object)]),
 })
 
-/** All of it that decides; by their labels are only parameters selected. */
+/** Everything that affects the result; labels only select parameters. */
 function textOf({ root }: KubeObject, isParameter = false): string {
   const fields = [...root.fields].filter(([key]) => !BESIDES.has(key))
   const labels = isParameter ? at(root, ['metadata', 'labels']) : undefined
@@ -367,7 +367,7 @@ function firstChange(was: Node | undefined, is: Node | undefined, path: Path): P
 const PARAMETERS = new Set(['paramRef', 'configMap'])
 const PARTS = new Set([...PARAMETERS, 'paramKind', 'namespaceSelector'])
 
-/** What a policy says of what it reads and selects by: the name of the field, its value, and whether it excludes. */
+/** What a policy reads and selects by: the field name, its value, and whether it excludes. */
 function* partsIn(node: Node, name = '', excludes = false): Iterable<readonly [string, Node, boolean]> {
   if (PARTS.has(name)) yield [name, node, excludes]
   if (node.type === 'list') for (const item of node.items) yield* partsIn(item, '', excludes)
@@ -377,7 +377,7 @@ function* partsIn(node: Node, name = '', excludes = false): Iterable<readonly [s
 
 const kindIn = (node: Node) => `${groupOf(stringAt(node, ['apiVersion']) ?? '')}/${stringAt(node, ['kind']) ?? ''}`
 
-/** Whether a reference may mean an object: what it names by an expression or selects may be any. */
+/** Whether a reference may mean an object: an expression or a selector may mean any. */
 function isNamed(object: KubeObject, reference: Node): boolean {
   const { namespace, name } = idOf(object)
   const fits = (key: string, text: string) =>

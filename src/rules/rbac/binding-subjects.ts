@@ -2,13 +2,13 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { BoundSubject } from '../../kube/rbac/binding.ts'
 import type { RuleContext } from '../model/rule.ts'
 
-/** Whom a subject of a binding stands for. */
+/** The identities that a subject of a binding stands for. */
 type SubjectReach =
   /** Accounts of one namespace, all of them where no name is given. */
   | { readonly of: 'accounts'; readonly namespace: string; readonly name?: string }
-  /** A group or user of Kubernetes itself, which accounts of any namespace or nobody in particular belong to. */
+  /** A group or user of Kubernetes itself, which accounts of any namespace or no one in particular belong to. */
   | { readonly of: 'everybody' }
-  /** Somebody whom the cluster does not know: a person, or a group of them. */
+  /** An identity that the cluster does not know: a person, or a group of people. */
   | { readonly of: 'people' }
 
 const GROUP = 'system:serviceaccounts:'
@@ -32,12 +32,12 @@ export function subjectText({ kind, name, namespace }: BoundSubject): string {
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }
 
-/** The tenant of a namespace where the platform says so, by a label or in the fleet's own file. */
+/** The tenant of a namespace if the platform declares it, by a label or in the fleet's file. */
 export function declaredOwner({ index, config }: RuleContext, cluster: string, namespace: string): string | undefined {
   const owner = index.ownerOf(cluster, namespace)
   if (owner === undefined) return undefined
   return config.tenants.get(owner)?.namespaces.includes(namespace) ? owner : index.declaredOwnerOf(cluster, namespace)
 }
 
-/** One binding is one cause, however many subjects it has, and whoever uses what it gives. `binding`: as displayRbac writes it. */
+/** One binding is one cause, however many subjects and users it has. `binding`: as displayRbac writes it. */
 export const bindingCause = (binding: string): string => hashOf(['binding', binding])

@@ -14,7 +14,7 @@ import { CONFIGURATION, isPublic, publicUsers } from '../capsule/capsule-users.t
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { bindingCause, declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
 
-/** A ClusterRoleBinding of a tenant: rights in every namespace, for whomever. */
+/** A tenant's ClusterRoleBinding gives rights in every namespace. */
 export const rbacClusterBinding: Rule = {
   id: 'rbac-cluster-binding',
   severity: 'critical',
@@ -40,7 +40,7 @@ export const rbacClusterBinding: Rule = {
 
 const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
 
-/** A binding in a tenant's namespace for somebody who is not the tenant. */
+/** A binding in a tenant's namespace whose subject is not the tenant's. */
 export const rbacForeignSubject: Rule = {
   id: 'rbac-foreign-subject',
   severity: 'high',
@@ -78,7 +78,7 @@ export const rbacForeignSubject: Rule = {
 
 type Found = Pick<Violation, 'fix' | 'level'> & { readonly why: string | Message }
 
-/** The platform gives its own accounts and people what it wants, but not one tenant to another. */
+/** The platform may bind its own accounts and people freely, but not one tenant's in another's namespace. */
 function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const reach = reachOf(bound)
   const here = declaredOwner(context, node.cluster, id.namespace)
@@ -93,7 +93,7 @@ function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: Bo
 
 function evaluateTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const tenant = node.tenant ?? ''
-  // the rule rbac-public-subject says so
+  // the rule rbac-public-subject reports it
   if (isPublic(bound)) return undefined
   const reach = reachOf(bound)
   if (reach.of === 'accounts' && index.owns(node.cluster, tenant, reach.namespace)) return undefined
@@ -105,20 +105,20 @@ function evaluateTenant({ index }: RuleContext, { node, id }: Subject, bound: Bo
   }
 }
 
-/** A group of Kubernetes itself: the masters, the nodes, all accounts of somebody else's namespace. */
+/** A group of Kubernetes itself: the masters, the nodes, all accounts of another owner's namespace. */
 const isOfKubernetes = ({ kind, name }: BoundSubject) => kind === 'Group' && name.startsWith('system:')
 
 function isBoundByPlatform(index: FleetIndex, cluster: string, namespace: string, bound: BoundSubject): boolean {
   return index.found(cluster, ROLE_BINDING, namespace, BOUND, subjectText(bound)).length > 0
 }
 
-/** Whom the platform binds. */
+/** Subjects of the platform's bindings. */
 const BOUND: Naming = {
   id: 'platform binds',
   of: ({ node, object }) => (node.tenant === undefined ? (readBinding(object)?.subjects ?? []).map(subjectText) : []),
 }
 
-/** A binding for everybody. */
+/** A binding for public groups. */
 export const rbacPublicSubject: Rule = {
   id: 'rbac-public-subject',
   severity: 'critical',
@@ -148,7 +148,7 @@ export const rbacPublicSubject: Rule = {
   },
 }
 
-/** '' for a tenant, whatever the role is; the rules that are too much for the platform; undefined: nothing to say. */
+/** '' for a tenant, whatever the role is; for the platform the excessive rules; undefined: nothing to report. */
 function whatEverybodyGets(
   context: RuleContext,
   node: FleetNode,
@@ -168,7 +168,7 @@ function whatEverybodyGets(
 
 const NOBODY = { owns: () => false, ofCapsule: false }
 
-/** What the platform may let everybody read: what belongs to no namespace, and names rather than content. */
+/** What the platform may make readable for all users: cluster-scoped resources, with names rather than content. */
 const TO_READ: readonly PolicyRule[] = [
   {
     verbs: ['get', 'list', 'watch'],

@@ -10,10 +10,10 @@ import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
 import { declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
 
-/** Roles of Kubernetes itself that are meant to be bound in a namespace. */
+/** Kubernetes' own roles that are meant to be bound in a namespace. */
 const FOR_PEOPLE = ['admin', 'edit', 'view']
 
-/** A tenant's roles and bindings hand nobody more than the tenant was given. */
+/** A tenant's roles and bindings give no more rights than the tenant has. */
 export const rbacEscalation: Rule = {
   id: 'rbac-escalation',
   severity: 'critical',
@@ -46,7 +46,7 @@ function* evaluateRole({ node, object, id }: Subject): Iterable<Violation> {
       yield {
         node,
         object,
-        // A rule has no name: it stays the same violation while only other parts of it change.
+        // a rule has no name: it stays the same violation while only other parts of it change
         path: ['rules'],
         origin: originAt(object.root, ['rules', at]),
         value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
@@ -58,14 +58,14 @@ function* evaluateRole({ node, object, id }: Subject): Iterable<Violation> {
   }
 }
 
-/** A star of a ClusterRole counts as much as what it includes: whoever binds it anywhere gets all of it. */
+/** A wildcard in a ClusterRole counts as all that it includes: a binding in any namespace gives all of it. */
 function levelOf({ escapes }: Danger, isWide: boolean): Pick<Violation, 'level' | 'severity'> {
   return escapes || isWide ? {} : { level: 'warning', severity: 'high' }
 }
 
 /**
- * What blocks, or else what warns: one finding for a rule. `what` names all that block, so that a danger which is added to
- * a standing one is another violation.
+ * The dangers that block, or else those that warn: one finding for a rule. `what` names all that block, so a danger
+ * added to an existing one is another violation.
  */
 function strongest(
   dangers: readonly Danger[],
@@ -79,8 +79,8 @@ function strongest(
 }
 
 /**
- * The step that completes it: a role of somebody else is harmless while nobody is bound to it. The stars of a Role of the
- * namespace are told of where they are written; a tenant who is cluster-admin in a namespace may hand that on in it.
+ * The step that completes it: another owner's role is harmless until it is bound. Wildcards of a Role in the namespace
+ * are reported where they are written; a tenant who is cluster-admin in a namespace may delegate that in it.
  */
 function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Violation> {
   const binding = readBinding(object)
@@ -118,8 +118,8 @@ function refused({ node, object, id }: Subject, answer: string): Violation {
 }
 
 /**
- * What the platform itself gives to a tenant's account by name, not by a star: to be others, to bind and escalate, and to
- * edit Namespaces, in the whole cluster; in the tenant's own namespace only the parts of its Namespace.
+ * What the platform gives a tenant's account by name, not by wildcard: to impersonate, bind and escalate, and to edit
+ * Namespaces, in the whole cluster; in the tenant's own namespace only the parts of its Namespace.
  */
 function* givenEscalation(context: RuleContext, subject: Subject): Iterable<Violation> {
   if (subject.id.kind === 'Role') yield* ofRole(context, subject)
@@ -163,7 +163,7 @@ function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterab
   }
 }
 
-/** What these allow is what everybody knows them for; sa-foreign says where they may not be bound. */
+/** These roles are well known; sa-foreign reports where they may not be bound. */
 const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']
 
 function worst({ index }: RuleContext, cluster: string, tenant: string, binding: Binding): Danger | undefined {
@@ -175,7 +175,7 @@ function worst({ index }: RuleContext, cluster: string, tenant: string, binding:
   return excess.flatMap(dangersOf).find(danger => danger.escapes)
 }
 
-/** The rule of the role that says so, where the fleet renders it. */
+/** The rule of the role that grants it, where the fleet renders it. */
 function placeOf(
   { index }: RuleContext,
   cluster: string,
@@ -188,12 +188,12 @@ function placeOf(
   return role && rule ? { origin: originAt(role.root, ['rules', rule.at]) } : {}
 }
 
-/** Why a rule is too much. */
+/** Why a rule grants too much. */
 interface Danger {
-  /** What of the rule it is, for the identity of the violation: `bind`, `impersonate users`, `wildcards`. */
+  /** The dangerous part of the rule, for the violation's identity: `bind`, `impersonate users`, `wildcards`. */
   readonly what: string
   readonly why: string
-  /** Whether it lets its holder out of what was given; else it only deserves a look. */
+  /** Whether its holder can exceed the granted rights; else it is only a warning. */
   readonly escapes: boolean
 }
 
@@ -210,7 +210,7 @@ const INTO_PODS = [
 ]
 const INTO_ANY = ['*/exec', '*/attach', '*/portforward', '*/proxy', '*/ephemeralcontainers']
 
-/** What is asked of a rule, in this order; a rule with `*` says what it includes only by `wildcards`. */
+/** Checks of a rule, in this order; what `*` includes is only reported as `wildcards`. */
 const CHECKS: readonly ((rule: PolicyRule) => Danger | undefined)[] = [
   escalates,
   impersonates,
@@ -254,7 +254,7 @@ function editsNamespaces({ verbs, apiGroups, resources }: PolicyRule): Danger | 
   return { what: `write ${named.sort().join(' ')}`, why, escapes: true }
 }
 
-/** The same for what RBAC counts as parts of a Namespace: nobody who is given its content needs them. */
+/** The same for the parts of a Namespace in RBAC: an account that manages its content does not need them. */
 function editsNamespaceParts({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
   const parts = resources.filter(one => /^namespaces\/(status|finalize)$/.test(one))
   return parts.length > 0
@@ -309,15 +309,15 @@ function isWild({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined
   return { what: `* in ${stars.join(', ')}`, why, escapes: false }
 }
 
-/** A rule as it is written, and its place in the list. */
+/** A rule as written, and its place in the list. */
 interface WrittenRule {
   readonly at: number
   readonly rule: PolicyRule
 }
 
 /**
- * The rules that a Role or ClusterRole has in its file, read generously: what the API server would refuse as a whole is
- * still read as far as it says something, since another reader may take it.
+ * The rules of a Role or ClusterRole as written, read leniently: rules that the API server would refuse as a whole are
+ * still read as far as possible, since another reader may accept them.
  */
 export function writtenRules(object: KubeObject): WrittenRule[] {
   const list = at(object.root, ['rules'])

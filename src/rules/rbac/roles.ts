@@ -16,7 +16,7 @@ const LABELS = ['metadata', 'labels']
 const CLUSTER_ROLE = `${RBAC_GROUP}/ClusterRole`
 const PREFIX = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** A ClusterRole that becomes a part of others, or that takes in others. */
+/** A ClusterRole that is aggregated into others, or that aggregates others. */
 export const rbacAggregation: Rule = {
   id: 'rbac-aggregation',
   severity: 'critical',
@@ -81,7 +81,7 @@ function violation({ node, object, id }: Subject, path: string[], value: string,
   }
 }
 
-/** A binding to a role that is not there: whoever makes the role later decides what was granted. */
+/** A binding to a missing role: the role's later author decides what was granted. */
 export const rbacDanglingRole: Rule = {
   id: 'rbac-dangling-role',
   severity: 'low',
@@ -98,12 +98,12 @@ export const rbacDanglingRole: Rule = {
     const users = binding.subjects.map(one =>
       one.kind === 'ServiceAccount' ? userOfAccount(one.namespace, one.name) : one.name,
     )
-    // account-cannot-apply names the role where an account lacks it
+    // account-cannot-apply names the role if an account lacks it
     const nodes = binding.subjects.flatMap(one => index.nodesIn(node.cluster, one.namespace))
     if ([node, ...nodes].some(({ key }) => index.refusals(key).some(({ user }) => users.includes(user)))) return
     const { kind, name } = binding.roleRef
     const meant = index.meantRole(node.cluster, binding)
-    // what the platform binds to may come from a chart, and what its accounts lack is said of what they apply
+    // a chart may bring the role of a platform binding; what its accounts lack is reported at the objects they apply
     const isForAccounts = binding.subjects.some(one => one.kind === 'ServiceAccount')
     if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
     const answer = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
@@ -120,12 +120,12 @@ export const rbacDanglingRole: Rule = {
   },
 }
 
-/** Roles of Kubernetes itself that hold Flux's own by aggregation, or everything. */
+/** Kubernetes' own roles that include Flux's by aggregation, or have all rights. */
 const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']
 const ROLES = [`${RBAC_GROUP}/Role`, `${RBAC_GROUP}/ClusterRole`]
 const AGGREGATE = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** Whoever writes the status of a source decides what Flux deploys from it, past git. */
+/** A user who can write a source's status decides what Flux deploys from it, bypassing git. */
 export const rbacFluxStatusWrite: Rule = {
   id: 'rbac-flux-status-write',
   severity: 'high',
@@ -147,7 +147,7 @@ function* evaluateRole({ node, object, id }: Subject) {
   if (node.tenant === undefined && !aggregated) return
   for (const { at: index, rule } of writtenRules(object)) {
     const named = statusOf(rule)
-    // A star is how Flux itself writes the role that it aggregates into edit.
+    // Flux itself writes a wildcard in the role that it aggregates into edit
     if (!named || (node.tenant === undefined && named === '*')) continue
     yield {
       node,
@@ -182,7 +182,7 @@ function* evaluateBinding(context: RuleContext, { node, object, id }: Subject) {
   }
 }
 
-/** The resources by which a rule that names a group of Flux lets its status be written. */
+/** The resources whose status a rule that names a group of Flux can write. */
 function statusOf({ verbs, apiGroups, resources }: PolicyRule): string | undefined {
   if (!verbs.some(verb => ['patch', 'update', 'create', '*'].includes(verb))) return undefined
   const ofFlux = apiGroups.some(group => group.endsWith('.fluxcd.io'))

@@ -17,7 +17,7 @@ import { isUnlooked } from '../namespaces/object-identity.ts'
 import { FLAGGER_KINDS, hostOf, insideOf, isShareable } from './endpoints.ts'
 import { type AccessFrom, accessOf, hasNamesake } from './source-access.ts'
 
-/** A tenant's object may refer only to objects of the tenant's own namespaces. */
+/** A tenant's object refers only to objects in the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {
   id: 'cross-namespace-ref',
   severity: 'critical',
@@ -36,7 +36,7 @@ export const crossNamespaceRef: Rule = {
   },
 }
 
-/** What other controllers than Flux's would read, write or hand out for the object, with rights of their own. */
+/** What controllers other than Flux's would read, write or hand out for the object, with their own rights. */
 function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iterable<Violation> {
   for (const name of foreignNames(subject, context, 'namespace', 'secret', 'configMap', 'identity', 'volume', 'object'))
     yield foreign(subject, name)
@@ -46,7 +46,7 @@ function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iter
   }
 }
 
-/** The namespace of an object inside of another one is that object's, which is evaluated by itself. */
+/** The namespace of an embedded object is reported by itself. */
 function isOfEmbedded({ kind }: TenantSubject, { path }: ForeignName): boolean {
   return Object.hasOwn(EMBEDDINGS, kind) && path.length > 2 && path.at(-2) === 'metadata' && path.at(-1) === 'namespace'
 }
@@ -86,12 +86,12 @@ function evaluateReference(
   const target = reference.namespace
   if (target === null || target === namespace) return undefined
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
-  // What the platform writes into a tenant's namespace is its own affair, except where Flux would refuse to act on it.
+  // the platform may refer freely from a tenant's namespace, unless Flux would refuse to act on it
   const tenant = index.actsFor(node, object)
   if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
   if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return undefined
   const access = accessOf(index, node.cluster, namespace, reference)
-  // Without Flux's own refusal the owner of the source decides; whom the list does not let in is for the rule source-acl.
+  // if Flux does not refuse, the source's owner decides; the rule source-acl reports namespaces that the list excludes
   if (!locked && access !== 'none') return undefined
   const who = objectPart(kind, namespace, name)
   const what = objectPart(reference.kind, target, reference.name)
@@ -107,7 +107,7 @@ function evaluateReference(
   }
 }
 
-/** Without `namespace` it would be an object of the own namespace, which is an edit only where there is one. */
+/** Without `namespace` it refers to the object's own namespace, which is an edit only if an object is there. */
 function fixOf(
   { index }: RuleContext,
   { cluster }: FleetNode,
@@ -127,7 +127,7 @@ function fixOf(
   }
 }
 
-/** An object without a namespace has none to name. */
+/** An object without a namespace has no own namespace to name. */
 function allowedAt(path: Path, namespace: string): Pick<Violation, 'allowed'> {
   return path.at(-1) === 'namespace' && namespace !== '' ? { allowed: [namespace] } : {}
 }
@@ -147,17 +147,17 @@ function fluxAnswer(reference: Reference, locked: boolean, access: AccessFrom): 
   return access === 'none' ? ` ${flux.replace(', whatever a list allows', '')}` : `${acl} ${flux}`
 }
 
-/** Flux's own words quote what the author wrote; odd characters of that are shown as their numbers. */
+/** Flux's words quote the author's text; odd characters are shown as their numbers. */
 function shownSafe(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, character => `\\u{${character.codePointAt(0)!.toString(16)}}`).slice(0, 600)
 }
 
 const MANUAL = ['/Endpoints', 'discovery.k8s.io/EndpointSlice']
 const SERVICE = '/Service'
-/** Their annotations name services, too. */
+/** Kinds whose annotations name services too. */
 const ANNOTATED = ['networking.k8s.io/Ingress', 'extensions/Ingress']
 
-/** Traffic of a tenant stays with the tenant's services. */
+/** A tenant's traffic stays with the tenant's services. */
 export const crossNamespaceNetworkRef: Rule = {
   id: 'cross-namespace-network-ref',
   severity: 'medium',
@@ -176,7 +176,7 @@ export const crossNamespaceNetworkRef: Rule = {
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
       const host = hostOf(stringAt(object.root, path) ?? '')?.host ?? ''
       const isService = isShareable(insideOf(context.index, node.cluster, node.tenant, host, true))
-      // ssrf-endpoint speaks of the others
+      // ssrf-endpoint reports the others
       if (FLAGGER_KINDS.includes(kind) && path.at(-1) === 'address' && !isService) continue
       const problem = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
       yield { node, object, path, value, message: problem, fix }
@@ -214,11 +214,11 @@ interface ForeignName {
   readonly path: Path
   readonly value: string
   readonly field: NamingField
-  /** What it leads to, for people. */
+  /** What it refers to, for messages. */
   readonly what: Message
 }
 
-/** What an object names of these outside of its tenant's namespaces, by fields of its kind and by annotations. */
+/** References of an object out of its tenant's namespaces, by fields of its kind and by annotations. */
 function* foreignNames(
   subject: TenantSubject,
   context: RuleContext,
@@ -233,13 +233,13 @@ function* foreignNames(
   }
 }
 
-/** Annotations of the object, and those that it gives to what is made of it, such as pods. */
+/** Annotations of the object, and those that it sets on what is made of it, such as pods. */
 function* annotated(
   root: Node,
   named: readonly Named[],
   path: Path = [],
 ): Iterable<{ field: NamingField; path: Path }> {
-  // most objects have none: asked without building paths
+  // most objects have none, which this finds without building paths
   if (path.length === 0 && !isAnnotated(root)) return
   if (root.type === 'list')
     for (const [index, item] of root.items.entries()) yield* annotated(item, named, [...path, index])
@@ -294,7 +294,7 @@ function isForeign(
   if (namespace === '' || namespace === id.namespace) return false
   if (field.form === 'hyphen') return isOfOthers(context, node.cluster, node.tenant, namespace)
   if (keepsNamespace(context, node.cluster, node.tenant, namespace)) return false
-  // What the platform offers may be named; what belongs to another tenant may not.
+  // an object may name what the platform offers, not what belongs to another tenant
   if (field.shared) return index.ownerOf(node.cluster, namespace) !== undefined
   if (field.grantedBy === undefined || namespace === ANY_NAMESPACE) return true
   const [apiGroup = '', resource = '', subresource] = field.grantedBy.split('/')
@@ -302,7 +302,7 @@ function isForeign(
   return !index.authorizer(node.cluster).allows(userInfo(node.identity.user), request)
 }
 
-/** `<namespace>-<name>`: where it may be cut is not written, so each namespace of another tenant that fits counts. */
+/** `<namespace>-<name>`: the separator is ambiguous, so each matching namespace of another tenant counts. */
 function isOfOthers({ index }: RuleContext, cluster: string, tenant: string, text: string): boolean {
   const steps = text.split('-').slice(0, 64)
   const owners = steps.map((_, count) => index.ownerOf(cluster, steps.slice(0, count).join('-')))
@@ -320,7 +320,7 @@ function* evaluateHost(
     yield { path, value: text, field, what: message`${quoted('value', text)}, which is every service of the mesh` }
     return
   }
-  // A name without a dot is a service of the object's own namespace.
+  // a name without a dot is a service of the object's own namespace
   if (!found?.host.includes('.') && !found?.host.includes(':')) return
   const inside = insideOf(index, node.cluster, node.tenant, found.host, true)
   if (!inside || RESERVED.test(inside.what)) return
@@ -334,7 +334,7 @@ function* evaluateHost(
   }
 }
 
-/** A route of Istio without a gateway is for the calls between services. */
+/** An Istio route without a gateway applies to calls between services. */
 function isOfMesh(root: Node): boolean {
   if (stringAt(root, ['kind']) !== 'VirtualService') return false
   const gateways = textsOf(at(root, ['spec', 'gateways'])) ?? ['mesh']
@@ -347,10 +347,10 @@ const PORT = /(?<=^[^:]+):\d{1,5}$/
 /** Meshes give such addresses to hosts that have none. */
 const RESERVED = /multicast or reserved/
 
-/** Places of an unknown kind which by their names may name namespaces. */
+/** Fields of an unknown kind whose names suggest a namespace. */
 const SUSPECTS = ['**.namespace', '**.namespaces.*', '**.targetNamespace', '**.matchNames.*']
 
-/** What an object of a kind beyond the table names by fields that are called as if they named a namespace of others. */
+/** References of an object of a kind outside the table, by fields whose names suggest another namespace. */
 function* suspectedNames({ object, node }: TenantSubject, context: RuleContext): Iterable<ForeignName> {
   for (const place of SUSPECTS) {
     const field: NamingField = { at: place, names: 'namespace' }

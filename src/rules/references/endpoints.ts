@@ -13,12 +13,12 @@ import { readAddress } from '../../kube/source-address.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isSealed, isSopsValue } from '../secrets/sops-values.ts'
 
-/** Kinds of Flagger, whose controller connects to what they name (fluxcd/flagger, artifacts/flagger/crd.yaml). */
+/** Flagger's kinds, whose controller connects to what they name (fluxcd/flagger, artifacts/flagger/crd.yaml). */
 export const FLAGGER_KINDS: readonly string[] = ['Canary', 'MetricTemplate', 'AlertProvider'].map(
   kind => `flagger.app/${kind}`,
 )
 
-/** Flux's controllers connect for a tenant only to what lies outside of the cluster. */
+/** Flux's controllers connect for a tenant only to addresses outside the cluster. */
 export const ssrfEndpoint: Rule = {
   id: 'ssrf-endpoint',
   severity: 'high',
@@ -53,7 +53,7 @@ function evaluateFleet(
   const found = hostOf(address.text)
   const isFlagger = FLAGGER_KINDS.includes(subject.kind)
   const to = found && insideOf(context.index, node.cluster, tenant, found.host, found.isUrl || endpoint.isHost === true)
-  // load testers and Prometheus are shared: cross-namespace-network-ref speaks of Services of other tenants
+  // load testers and Prometheus are shared: cross-namespace-network-ref reports other tenants' Services
   const inside = isFlagger && isShareable(to) ? undefined : to?.what
   if (!found || inside === undefined || isListed(context, tenant, address.text)) return undefined
   return {
@@ -77,9 +77,9 @@ interface Endpoint {
   readonly path: Path
   /** `sealed`: it is encrypted. */
   readonly address: { readonly text: string } | 'sealed'
-  /** It is clear that it begins with a host. */
+  /** It certainly begins with a host. */
   readonly isHost?: true
-  /** The Secret that holds it: then the rest of it is not for everybody's eyes. */
+  /** The Secret that holds it: then the rest of it is confidential. */
   readonly secret?: string
 }
 
@@ -91,7 +91,7 @@ const FLAGGER_FIELDS: readonly Path[] = [
 
 const SOURCES_WITH_SECRETS: readonly Path[] = [['spec', 'proxySecretRef', 'name']]
 
-/** Every address that an object names, also those in Secrets that the tenant renders (notification-controller, event_handlers.go). */
+/** Every address that an object names, also in Secrets that the tenant renders (notification-controller, event_handlers.go). */
 export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] {
   const { object, kind } = subject
   if (FLAGGER_KINDS.includes(kind)) return ofFlagger(subject, context)
@@ -137,7 +137,7 @@ function inSecret({ object, id, node }: Subject, { index }: RuleContext, path: P
   })
 }
 
-/** The host of an address as a client would take it, and whether it is clear that it is one. */
+/** The host of an address as a client would read it, and whether it certainly is one. */
 export function hostOf(text: string): { readonly host: string; readonly isUrl: boolean } | undefined {
   const url = /:\/\/([^/?#\\]*)/.exec(text)
   const authority = (url?.[1] ?? text.split(/[/?#\\]/, 1)[0]!).replace(/^.*@/, '')
@@ -149,16 +149,16 @@ function decoded(host: string): string {
   return host.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** What a host leads to inside of the cluster. */
+/** What a host inside the cluster leads to. */
 interface Inside {
   readonly what: string
-  /** The namespace of the service that it is; undefined: no service, such as a private address. */
+  /** The namespace of the service; undefined: not a service, such as a private address. */
   readonly namespace: string | undefined
 }
 
 /**
- * What a host leads to where that is inside of the cluster, its machine or its cloud, and no service of the tenant's own.
- * A single word counts only where it is clear that it is a host.
+ * What a host leads to inside the cluster, its machine or its cloud, other than the tenant's own services. A single
+ * word counts only if it certainly is a host.
  */
 export function insideOf(
   index: FleetIndex,
@@ -182,14 +182,14 @@ export function insideOf(
     : undefined
 }
 
-/** Namespaces that clusters of Flux have, whether the fleet renders them or not. */
+/** Namespaces of every cluster with Flux, whether or not the fleet renders them. */
 const STANDARD = new Set(['default', 'flux-system', ...KUBERNETES_NAMESPACES])
 
-/** Whether it is a Service that the platform may share, as load testers and Prometheus are. */
+/** Whether it is a Service that the platform may share, such as a load tester or Prometheus. */
 export const isShareable = (to: Inside | undefined): boolean =>
   to?.namespace !== undefined && !STANDARD.has(to.namespace)
 
-/** Top-level domains that are everyday names of namespaces, too. */
+/** Top-level domains that are also common names of namespaces. */
 const TOP_LEVEL = new Set(
   'app build cloud codes dev digital email games global group media net network io ai one online org page run school services shop site solutions store studio support systems team tech technology tools top web website work works world zone'.split(
     ' ',
@@ -197,8 +197,8 @@ const TOP_LEVEL = new Set(
 )
 
 /**
- * What a tenant's own Secret holds under a key. A Secret that the platform renders, or nobody, is the platform's affair.
- * Whoever shows the text shows a secret: take out of it what is none.
+ * The value of a key in a tenant's own Secret; one that only the platform, or no node, renders does not count. A caller
+ * that shows the text must remove secret parts.
  */
 export function secretValue(
   index: FleetIndex,

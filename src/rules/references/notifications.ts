@@ -22,7 +22,7 @@ const GIT_TYPES = new Set([
 ])
 const EXPRESSION = ['spec', 'commitStatusExpr']
 
-/** A tenant's events are written only to repositories of the tenant's. */
+/** A tenant's events are written only to the tenant's repositories. */
 export const providerTargetRepo: Rule = {
   id: 'provider-target-repo',
   severity: 'high',
@@ -59,7 +59,7 @@ export const providerTargetRepo: Rule = {
   },
 }
 
-/** Whose the repository is, also where the address leads below it. */
+/** The users of a repository, also if the address leads below it. */
 function usersOf({ index }: RuleContext, parts: readonly string[], text: string): string[] {
   const base = text.slice(0, text.length - parts.join('/').length)
   for (let length = parts.length; length >= 2; length--) {
@@ -83,7 +83,7 @@ function violation(
 const TYPE = ['spec', 'type']
 const SECRET = ['spec', 'secretRef', 'name']
 
-/** A webhook believes only those who can prove who they are. */
+/** A webhook accepts only authenticated requests. */
 export const receiverUnauthenticated: Rule = {
   id: 'receiver-unauthenticated',
   severity: 'medium',
@@ -136,7 +136,7 @@ export const receiverUnauthenticated: Rule = {
 
 const FILTER = ['spec', 'resourceFilter']
 
-/** A webhook triggers what it is meant for, not everything. */
+/** A webhook triggers only named objects. */
 export const receiverWildcard: Rule = {
   id: 'receiver-wildcard',
   severity: 'medium',
@@ -169,7 +169,7 @@ export const receiverWildcard: Rule = {
   },
 }
 
-/** Looks at neither the object nor the request, or gives it up in an alternative. */
+/** Whether a filter reads neither the object nor the request, or bypasses that in an alternative. */
 function isAlwaysTrue(filter: string): boolean {
   const text = filter.replace(/\s+/g, ' ').trim()
   const asks = /(?<![\w.])(?:res|req|request|resource)\s*[.[]/.test(text)

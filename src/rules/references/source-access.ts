@@ -20,10 +20,10 @@ const GROUPS: ReadonlyMap<string, string> = new Map(
   FLUX_KINDS.filter(row => row.shared).map(({ kind, group }) => [kind, group]),
 )
 
-/** The kinds that may carry a list, as `<group>/<Kind>`. */
+/** The kinds that may have an access list, as `<group>/<Kind>`. */
 const sharedKinds: readonly string[] = [...GROUPS].map(([kind, group]) => `${group}/${kind}`)
 
-/** Who may use a source of another namespace is what its owner says there. */
+/** A source's owner decides which namespaces may use it. */
 export const sourceAcl: Rule = {
   id: 'source-acl',
   severity: 'high',
@@ -65,7 +65,7 @@ function* evaluateReferences(
   }
 }
 
-/** A list that a tenant writes for a source of its own. */
+/** An access list that a tenant writes for its own source. */
 function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   const acl = readSourceAcl(object)
   if (acl === undefined) return
@@ -96,19 +96,19 @@ function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): I
   }
 }
 
-/** What the access control list of a source says to a namespace; `none`: there is no list, or no such source. */
+/** The answer of a source's access list to a namespace; `none`: there is no list, or no such source. */
 export type AccessFrom = 'open' | 'closed' | 'unreadable' | 'none'
 
-/** Whether a source of the same kind and name is in namespace `from`, so that the reference works without a namespace, too. */
+/** Whether namespace `from` has a source of the same kind and name, so that the reference works without a namespace too. */
 export function hasNamesake(index: FleetIndex, cluster: string, from: string, { kind, name }: Reference): boolean {
   const group = GROUPS.get(kind)
   return group !== undefined && name !== '' && index.versionsOf(cluster, `${group}/${kind}`, from, name).length > 0
 }
 
 /**
- * Whether the source that is referred to lets in the namespace `from` (RFC-0002). The source's owner decides, so it is
- * read as the platform renders it, or the tenant of its namespace; of labels only what the platform writes is believed:
- * a tenant could label itself in.
+ * Whether the source's access list admits the namespace `from` (RFC-0002). The source's owner decides, so it is read as
+ * the platform or its namespace's tenant renders it; only labels that the platform writes count: a tenant could label
+ * itself in.
  */
 export function accessOf(index: FleetIndex, cluster: string, from: string, reference: Reference): AccessFrom {
   const group = GROUPS.get(reference.kind)

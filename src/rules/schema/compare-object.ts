@@ -24,9 +24,9 @@ import { fluxMarks } from '../ownership/apply-marks.ts'
 /** What an object is compared with. */
 export interface ComparedObject {
   readonly answer: SchemaAnswer
-  /** Who says so: a version of Kubernetes, or a definition. */
+  /** What refuses: a version of Kubernetes, or a definition. */
   readonly server: Message
-  /** The cluster certainly refuses what is found. */
+  /** The cluster certainly refuses what is reported. */
   readonly isCertain: boolean
   /** Where the version is assumed: what each version of the table refuses. */
   readonly refusedByAll?: readonly Problem[]
@@ -54,10 +54,10 @@ export function compareObject(
   return { ...compared(object, version, definitions, isDecrypted, old), again }
 }
 
-/** Of so many keys of an object it is tried what is right once they are renamed: each compares the whole object again. */
+/** Number of keys of an object that are tried under another name: each compares the whole object again. */
 const MAX_RENAMED = 5
 
-/** A key that was probably meant to be another one is the cause of all that is right once it is renamed: nothing else is said. */
+/** A probably misspelled key is the cause of all problems that renaming it solves: no others are reported. */
 function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: MapNode) => SchemaAnswer): SchemaAnswer {
   if (answer.problems.length < 2) return answer
   const [causes, following] = [new Set<Problem>(), new Set<Problem>()]
@@ -79,7 +79,7 @@ function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: Ma
   return { ...answer, problems, count: answer.count - (answer.problems.length - problems.length) }
 }
 
-/** Whether a field is there only because the types of Go always write it. */
+/** Whether a field exists only because Go's types always write it. */
 function isMade(root: MapNode, place: Path): boolean {
   const parent = at(root, place.slice(0, -1))
   return parent?.type === 'map' && parent.fields.get(String(place.at(-1)))?.key === parent.origin
@@ -105,7 +105,7 @@ function compared(
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
   if (refused) return { ...refused, isCatalog: false }
   if (catalog) {
-    // what one release of a project does not serve, the cluster's may
+    // the cluster may serve what one release of a project does not
     const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
     const answer = name === '' || isOther ? UNKNOWN : compare(catalog)
     return { answer, server: definitionName(catalog, false), isCertain: false, isCatalog: true }
@@ -141,7 +141,7 @@ function refusedIn(
   }, problems)
 }
 
-/** Of several definitions of one kind the cluster has the one that was applied last: what all refuse is refused for certain. */
+/** If a kind has several definitions, the cluster has the last one applied: only what all refuse is certain. */
 function comparedWithAll(
   answer: SchemaAnswer,
   server: Message,
@@ -192,7 +192,7 @@ const NOT_APPLIED: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
 ])
 
-// objects are many, and what they are compared with is the same for most
+// cached, because most of the many objects are compared with the same version
 const versionNames = new Map<string, Message>()
 const ownNames = new WeakMap<Definition, Message>()
 const catalogNames = new WeakMap<Definition, Message>()
@@ -237,7 +237,7 @@ export function comparedVersion(
   const minor = kubernetesVersion(config, cluster) ?? index.derivedVersion(cluster)
   if (minor === undefined) return { minor: NEWEST, isCertain: false, flux }
   const [oldest = NEWEST] = VERSIONS
-  // for a version that is not in the table, the closest one is a good approximation
+  // the closest version of the table stands for one that it lacks
   const known = Math.min(Math.max(minor, oldest), NEWEST)
   return known === minor ? { minor, isCertain: true, flux } : { minor: known, runs: minor, isCertain: false, flux }
 }
@@ -277,7 +277,7 @@ function fluxVersionRefusal(
   return { answer, server, isCertain: minor !== undefined || first === undefined }
 }
 
-/** Nothing is known of other major versions, nor of a version that is not a number. */
+/** Other major versions, and versions that are not numbers, are not known. */
 const isFlux2 = (version: string | undefined) => version === undefined || /^\D*2(?:\D|$)/.test(version)
 
 /** An object in which the key at a path, also one that Flux drops, has another name; undefined where it has no value. */

@@ -34,7 +34,7 @@ export const schemaMismatch: Rule = {
     const { object, node } = subject
     const version = comparedVersion(config, index, node.cluster)
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
-    // sops-not-decrypted speaks of a Secret that nothing decrypts
+    // sops-not-decrypted reports a Secret that nothing decrypts
     const isOpened = isDecrypted(node) || subject.kind === '/Secret'
     const old = before && updatedFrom(subject, before)
     const compared = compareObject(object, version, definitions, isOpened, old)
@@ -44,7 +44,7 @@ export const schemaMismatch: Rule = {
   },
 }
 
-/** The field is why a Kustomization cannot be evaluated, or why a patch does not match, which is an error already. */
+/** Whether the field causes an existing error: a Kustomization that cannot be evaluated, or an unmatched patch. */
 function isOfError({ object, path, node }: Violation, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
   const { file, line } = originAt(object.root, path)
@@ -52,7 +52,7 @@ function isOfError({ object, path, node }: Violation, index: FleetIndex): boolea
   return errors.some(({ origin }) => origin?.file === file && origin.line === line)
 }
 
-/** What is compared without the keys that are missing in `data` only because the Flux Operator copies them from another object. */
+/** Omits keys that `data` lacks only because the Flux Operator copies them from another object. */
 function withoutCopied(compared: ComparedObject, node: FleetNode, object: KubeObject): ComparedObject {
   if (!isSetNode(node) || !isCopied(object)) return compared
   const problems = compared.answer.problems.filter(({ kind, path }) => kind !== 'missing-field' || path[0] !== 'data')
@@ -114,12 +114,12 @@ function levelOf(
 ): 'violation' | 'warning' {
   const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
   const isRefused = isPart || !ACCEPTED.includes(problem.kind)
-  // a mutating webhook can add what is missing before the API server validates, and corrects nothing that is wrong
+  // before validation, a mutating webhook can add what is missing, but does not correct wrong values
   const isRefusedByAll = problem.kind !== 'missing-field' && refusedByAll.includes(problem)
   return isRefused && (isCertain || isRefusedByAll) ? 'violation' : 'warning'
 }
 
-/** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
+/** An unknown field or word that resembles no known one: a later release on the cluster may know it. */
 function mayBeNewer(root: MapNode, problem: Problem): boolean {
   const { kind, path, names = [] } = problem
   if (kind === 'unknown-field') return probably(String(path.at(-1)), names) === undefined
@@ -128,7 +128,7 @@ function mayBeNewer(root: MapNode, problem: Problem): boolean {
   return written === undefined || probably(written, names) === undefined
 }
 
-/** A word that differs from an allowed one in case alone is meant to be that one; a key that resembles one alone is renamed. */
+/** A word that differs from an allowed one only in case becomes that one; a key that resembles only one is renamed. */
 function editOf(root: MapNode, problem: Problem, compared: ComparedObject): { edit?: Edit } {
   const { kind, path, names = [] } = problem
   if (kind === 'unknown-field' || kind === 'dropped-field') return renaming(root, problem, compared)
@@ -159,7 +159,7 @@ function renaming(
 
 const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
 
-/** What the change does to fields that the API server lets nobody change. `isDeclared`: the fleet says which version it is. */
+/** Changes to fields that the API server keeps immutable. `isDeclared`: the fleet declares its version. */
 function* refusedUpdates(
   { object, id, kind, node }: Subject,
   before: FleetIndex,
@@ -182,7 +182,7 @@ function* refusedUpdates(
   }
 }
 
-/** What the account of a binding cannot apply by its new role is account-cannot-apply's, which names the role that was meant. */
+/** account-cannot-apply reports what a binding's account cannot apply by its new role, and names the role that was meant. */
 function followsRights(object: KubeObject): Pick<Violation, 'follows'> {
   const { namespace = '', subjects = [] } = readBinding(object) ?? {}
   const account = subjects.find(({ kind }) => kind === 'ServiceAccount')
@@ -214,7 +214,7 @@ const APART: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 const isApart = (object: KubeObject): boolean => fluxMarks(object, APART).length > 0
 
-/** Of more names the number is said. */
+/** Of more names only the number is given. */
 const MAX_NAMES = 12
 
 const consequence = ({ kind }: Problem) =>
@@ -295,7 +295,7 @@ function allowedWords({ names }: Problem): Message {
 
 function unknownField(problem: Problem, what: Message, field: MessagePart): { message: Message; fix: Message } {
   const { since, until, names = [], path } = problem
-  // who removes the block of an encrypted object loses the way to its values
+  // removing the block of an encrypted object makes its values undecryptable
   if (path.length === 1 && path[0] === 'sops') {
     return {
       message: message`${what} The Kustomization that applies the object does not decrypt it, or SOPS did not write all of the block.`,

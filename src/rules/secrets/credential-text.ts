@@ -1,4 +1,4 @@
-/** A credential that shows by its form alone what it is. */
+/** A credential that is recognizable by its form alone. */
 interface Form {
   readonly what: string
   /** Linear in the text: a fixed beginning, then characters of one class. */
@@ -8,7 +8,7 @@ interface Form {
 const BODY = '[A-Za-z0-9+/=\\s\\\\:,.-]'
 
 /**
- * Only what nobody writes by accident: each form begins with letters that its issuer chose for being found. Placeholders
+ * Only forms that do not occur by accident: each begins with letters that its issuer chose to be found. Placeholders
  * are too short for them.
  */
 const FORMS: readonly Form[] = [
@@ -46,7 +46,7 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** One test for all of them, so that text without any is passed over once. */
+/** One test for all of them, so that most text is skipped after one pass. */
 const ANY = new RegExp(
   [
     'PRIVATE KEY',
@@ -92,12 +92,12 @@ export function credentialIn(text: string): { readonly what: string; readonly in
   return /PRIVATE KEY(?: BLOCK)?-----/.test(inner) ? { what: 'a private key', index: encoded.index } : undefined
 }
 
-/** Endings of names, without their separators, that say that the value is a credential. */
+/** Endings of names, without separators, that mark the value as a credential. */
 const ENDINGS =
   'password passwd passphrase apikey clientsecret accesstoken authtoken bearertoken apitoken privatekey secretaccesskey'.split(
     ' ',
   )
-/** Values that say how to come by a secret, or that there is none. */
+/** Values that describe how to get a secret, or that there is none. */
 const WORDS = new Set('none null nil true false disabled enabled required optional yes no env file vault'.split(' '))
 
 /** Whether something of this name is a credential: `rootPassword`, `DB_PASSWORD`, `api-key`; not `password_policy`. */
@@ -153,13 +153,13 @@ const VARIABLE =
 const PLACEHOLDER =
   /^(?:<[^<>]{1,200}>|\[(?:your|insert|replace|redacted)[^[\]]{0,100}\]|x{3,}|\*{3,}|\.{3,}|_{3,}|-{3,}|todo|tbd|fixme|n\/?a|null|none|nil|redacted|placeholder|replace[-_ ]?(?:me|this|with[-_ ].{1,100})|(?:to[-_ ]be|will[-_ ]be)[-_ ](?:replaced|filled|set)[\w -]{0,60}|(?:your|insert|put)[-_ ][\w -]{0,80}(?:here|goes[-_ ]here)|your[-_](?:[\w-]{0,60}[-_])?(?:password|passwd|token|key|secret))$/i
 
-/** References that another program resolves before anybody uses the value. */
+/** References that another program resolves before the value is used. */
 const REFERENCE = /^(?:vault|ref\+\w{1,20}|op|awssm|gcpsm|azurekv|secretref):[^\s]{1,500}$/i
 
-/** Whether nothing stands there yet, or a name of where the value is. */
+/** Whether the value is still to be filled in, or only names where it is. */
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text) || REFERENCE.test(text)
 
-/** The literal part of a text: without its variables, but with what stands in git as the default of one. */
+/** The literal part of a text: without its variables, but with their defaults in git. */
 export function literalPart(text: string): string {
   if (!/[${]/.test(text)) return text
   return text.replace(VARIABLE, (_variable, fallback: string | undefined) => fallback ?? '')

@@ -18,7 +18,7 @@ import { encryptedDocuments, SopsConfigs } from './sops-files.ts'
 import { ciphertext } from './sops-values.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
-/** What kustomize-controller takes for a key; it ignores every other entry of the Secret. */
+/** Entries that kustomize-controller reads as a key; it ignores all others of the Secret. */
 const KEYS = /(?:\.agekey|\.asc)$|^sops\.(?:vault-token|aws-kms|azure-kv|gcp-kms)$/
 /** Names of Secrets that are for sources, registries and clusters, as people and `flux` choose them. */
 const OTHER_NAME =
@@ -114,7 +114,7 @@ function danger(recipient: string, ownCredential: boolean): string | undefined {
 
 const ACCOUNT = ['spec', 'decryption', 'serviceAccountName']
 
-/** Ciphertext is opened only for whom it was made. */
+/** Ciphertext is decrypted only for its intended reader. */
 export const sopsCiphertextReuse: Rule = {
   id: 'sops-ciphertext-reuse',
   severity: 'critical',
@@ -136,7 +136,7 @@ function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Violat
   if (index.actsFor(node, object) === undefined) return undefined
   const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
   const secret = flags?.get('sops-age-secret') ?? ''
-  // of a tenant's own Kustomization nobody decided that the controller's identity should do
+  // the platform did not choose the controller's identity for a tenant's own Kustomization
   const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(at(object.root, ACCOUNT))
   if (secret === '' && !usesIdentity) return undefined
   const key = usesIdentity
@@ -162,7 +162,7 @@ interface Ciphertext extends Rendered {
   readonly file: string
 }
 
-/** Who shows a piece of ciphertext, by the file that it stands in; `''` for whatever a tenant's node renders. */
+/** Who renders a piece of ciphertext, by its file; `''` for whatever a tenant's node renders. */
 interface Holders {
   readonly ever: Map<string, Set<string>>
   readonly old: Map<string, Set<string>>
@@ -184,7 +184,7 @@ function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Vi
   }
 }
 
-/** A tenant copies from anybody; the platform, for a tenant, from another tenant and another file. */
+/** A tenant must not copy from anyone; the platform, for a tenant, not from another tenant and another file. */
 function isOfOthers(held: ReadonlyMap<string, ReadonlySet<string>>, { owner, file, node }: Ciphertext): boolean {
   for (const [from, owners] of held) {
     if (node.tenant === undefined && from === file) continue
@@ -219,7 +219,7 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
     const text = typeof scalar.value === 'string' ? ciphertext(scalar.value) : undefined
     if (text === undefined) continue
     const { repository, file } = scalar.origin
-    // whatever a tenant's own node renders counts as the tenant's, wherever it was written
+    // what a tenant's own node renders counts as the tenant's, wherever it was written
     yield { node, object, path, text, owner, file: node.tenant === undefined ? `${repository} ${file}` : '' }
   }
 }

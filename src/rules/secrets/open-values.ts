@@ -2,7 +2,7 @@ import { at, type Node, type Path } from '../../kube/node.ts'
 import { credentialIn, isCredentialName, isLiteral, isPlaceholder, literalPart, urlSecret } from './credential-text.ts'
 import { isSopsFile, isSopsValue } from './sops-values.ts'
 
-/** A value of a Secret that nothing encrypts; `harmless`: why it is no secret all the same. */
+/** A value of a Secret that is not encrypted; `harmless`: why it still is not a secret. */
 export interface OpenValue {
   readonly path: Path
   readonly harmless?: Harmless
@@ -33,11 +33,11 @@ const isEmpty = (node: Node) => node.type === 'scalar' && (node.value === null |
 function isEncrypted(node: Node, part: string, sealed: boolean): boolean {
   if (node.type !== 'scalar' || typeof node.value !== 'string') return false
   const content = Buffer.from(node.value, part === 'data' ? 'base64' : 'utf8')
-  // Flux moves stringData into data before it applies, so ciphertext may stand there as it is or in base64.
+  // Flux moves stringData into data before it applies, so ciphertext may be there as it is or in base64.
   if (sealed && (isSopsValue(node.value) || isSopsValue(content.toString('utf8')))) return true
   // a line of an encrypted env file, which Flux decrypts before it builds
   if (node.opaque?.length === 0 && isSopsValue(content.toString('utf8'))) return true
-  // nobody reads in git what only the cluster has
+  // a value that only the cluster has is not readable in git
   if (node.opaque && [node.value, content.toString('utf8')].some(text => VARIABLES.test(text))) return true
   // A generator puts a whole encrypted file into one key; Flux decrypts the file before it builds.
   return isSopsFile(content)
@@ -51,7 +51,7 @@ function harmlessOf(key: string, node: Node, part: string): Harmless | undefined
   const asWritten = harmlessValue(key, text)
   if (asWritten === 'a variable' || asWritten === 'a placeholder') return asWritten
   const content = Buffer.from(text, 'base64')
-  // bytes that are no text are a key store, or may be
+  // binary data may be a key store
   return content.length > 0 && isText(content) ? harmlessValue(key, content.toString('utf8')) : undefined
 }
 
@@ -60,7 +60,7 @@ const isText = (bytes: Buffer): boolean => {
   return !text.includes('\ufffd') && !text.includes('\0')
 }
 
-/** Why a value of a Secret is none although nothing encrypts it, for people. */
+/** Why a value of a Secret that is not encrypted still is not a secret, for messages. */
 type Harmless = 'a variable' | 'a placeholder' | 'a public key or certificate' | 'a setting' | 'a file of settings'
 
 const PUBLIC_PEM =
@@ -73,7 +73,7 @@ const AGE_RECIPIENT = /^age1[0-9a-z]{50,4000}$/
 /** What stands before a variable in a header. */
 const SCHEME = /^(?:bearer|basic|token)$/i
 const SWITCH = /^(?:true|false|yes|no|on|off|enabled|disabled)$/i
-/** Keys whose value is the secret itself, whatever it is. */
+/** Keys whose value is always a secret. */
 const ITSELF = /(?:password|passwd|passphrase|pass|pwd|pw|secret|token|key|pin)$/i
 const QUANTITY = /^\d{1,9}(?:ms|s|m|h|d|[kMGT]i?|%)$/
 /** A host by its name, also in an address with plain words behind it: anything else there may be for those who know it. */
@@ -82,8 +82,8 @@ const ADDRESS =
 const MAX_SETTING = 512
 
 /**
- * Why a plain value of a Secret, known by its key, is no secret; undefined: it is taken for one. What says nothing, neither
- * by its key nor by its form, is a secret. A weak password is one as well.
+ * Why a plain value of a Secret, known by its key, is not secret; undefined: it is treated as one. A value whose key
+ * and form tell nothing is a secret, and so is a weak password.
  */
 export function harmlessValue(key: string, written: string): Harmless | undefined {
   const text = literalPart(written).trim()
@@ -140,17 +140,17 @@ const CERTIFICATE =
   /-----BEGIN (?:CERTIFICATE|PUBLIC KEY)-----[A-Za-z0-9+/=\s]{0,20000}-----END (?:CERTIFICATE|PUBLIC KEY)-----/g
 const ENCODED_CERTIFICATE = /LS0tLS1CRUdJTiB(?:DRVJUSUZJQ0FURS|QVUJMSUMgS0VZ)[A-Za-z0-9+/=]{0,40000}/g
 
-/** Whether a value is a file of settings, by the name that it has or by every line of it. */
+/** Whether a value is a settings file, by its name or by every line. */
 function isConfigText(key: string, text: string): boolean {
   if (!text.trim().includes('\n')) return EXTENSION.test(key)
   return EXTENSION.test(key) || text.split('\n').every(line => line.trim() === '' || LINE.test(line))
 }
 
-/** Whether a file of settings holds a secret in the open: by its form, by a name, in an address, or by its randomness. */
+/** Whether a settings file contains a plain secret: by its form, by a name, in an address, or by its randomness. */
 function holdsSecret(file: string): boolean {
-  // whoever has a kubeconfig is whom it names
+  // a kubeconfig gives its holder the identity that it names
   if (KUBECONFIG.every(part => part.test(file))) return true
-  // a file that SOPS wrote only a part of is not a file of settings
+  // a file that SOPS encrypted in part is not a settings file
   if (/ENC\[AES256_GCM|\bsops_(?:mac|version)\b|^sops:/m.test(file) || credentialIn(file)) return true
   const text = literalPart(file.replace(CERTIFICATE, '').replace(ENCODED_CERTIFICATE, ''))
   return text.split('\n').some(line => !/^\s*(?:#|\/\/)/.test(line) && isSecretLine(line))
@@ -171,7 +171,7 @@ function isSecretName(name: string): boolean {
   return isCredentialName(name) || (ALSO.test(plain) && !NO_VALUE.test(plain))
 }
 
-/** Words in a name that say that the value is a secret, wherever they stand in it. */
+/** Words anywhere in a name that mark the value as a secret. */
 const SECRET = new Set(
   (
     'password passwd passphrase passcode pass pwd pw secret secrets token tokens key keys apikey accesskey secretkey ' +
@@ -180,7 +180,7 @@ const SECRET = new Set(
   ).split(' '),
 )
 
-/** Last words of a name that say that the value is about a secret, or none at all. */
+/** Last words of a name that mark the value as about a secret, or as not secret. */
 const SETTING = new Set(
   (
     'host hostname hosts server servers port ports db dbname database schema user username login email mail ' +
@@ -193,7 +193,7 @@ const SETTING = new Set(
   ).split(' '),
 )
 
-/** Whose ids are names: whoever knows them may do nothing with them. */
+/** Services whose ids are only names: knowing one gives no rights. */
 const NAMED_BY_ID = new Set(
   'client tenant subscription account project app application object zone org organization user team cluster directory'.split(
     ' ',
@@ -216,14 +216,14 @@ function meaningOf(key: string): 'secret' | 'setting' | 'unknown' {
   return isSetting ? 'setting' : 'unknown'
 }
 
-/** After a word for secrets these say nothing: `token-value`, `secret-string`, `auth-user`. */
+/** After a word for secrets these words change nothing: `token-value`, `secret-string`, `auth-user`. */
 const ALSO_SECRET = new Set(
   'id user username login to from tag image subject title comment description class env'.split(' '),
 )
 
 const TOKEN = /[A-Za-z0-9+/_=-]{20,4096}/g
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
-/** Hashes of content, which are public by their purpose. */
+/** Content hashes, which are meant to be public. */
 const DIGEST = /\b(?:sha(?:1|224|256|384|512)|md5|h1)[:-][A-Za-z0-9+/=]{20,128}/gi
 /** Bits for each character; words of any language that people name things in stay below. */
 const ENTROPY = 3.2

@@ -17,7 +17,7 @@ import { type OpenValue, openValues } from './open-values.ts'
 import { isRefused, refusal } from './sops-not-decrypted.ts'
 import { isSealed } from './sops-values.ts'
 
-/** Values of a Secret in git are SOPS ciphertext, each of them, and no credential stands elsewhere; whoever it belongs to. */
+/** Every value of a Secret in git is SOPS ciphertext, and no credentials are elsewhere, for any owner. */
 export const plaintextSecret: Rule = {
   id: 'plaintext-secret',
   severity: 'high',
@@ -47,14 +47,14 @@ function* secret(subject: Subject, before: FleetIndex | undefined): Iterable<Vio
   }
 }
 
-/** Whether no version of before has this value there, and one has another: values are compared here, and told nowhere. */
+/** Whether no earlier version has this value there, and one has another: values are only compared here, never shown. */
 function isAnother(object: KubeObject, path: Path, versions: readonly { readonly object: KubeObject }[]): boolean {
   const values = versions.flatMap(({ object: { root } }) => at(root, path) ?? []).map(canonical)
   const value = at(object.root, path)
   return value !== undefined && values.length > 0 && !values.includes(canonical(value))
 }
 
-/** The command where the value stands in a file of its own; that of a generator may hold anything. Markdown shows no bar in code. */
+/** The command if the value has its own file; a generator's file may hold anything. Markdown shows no bar in code. */
 function sopsFix(object: KubeObject, path: Path): string {
   const { file, via = [] } = originAt(object.root, path)
   const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
@@ -100,7 +100,7 @@ function* elsewhere({ object, kind, node }: Subject): Iterable<Violation> {
   }
 }
 
-/** A ConfigMap may hold one in base64, which no look at it shows. */
+/** A ConfigMap may contain base64 credentials, which a first look does not find. */
 const mayHold = ({ root }: KubeObject, seen: Glance) => seen.credential || root.fields.has('binaryData')
 
 function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed: boolean): Iterable<PlainCredential> {
@@ -131,19 +131,19 @@ function violation(
     node,
     object,
     path,
-    // Not the value itself: a hash of it in public would let people try words against it.
+    // not the value itself: a public hash of it would allow guessing
     value: 'plain',
     message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
     fix: asMessage(fix),
   }
 }
 
-/** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
+/** The verdict lists these findings apart from warnings (see Verdict.notEvaluated). */
 export const UNENCRYPTED_SETTING = 'unencrypted-setting'
 
 const MAX_NAMES = 10
 
-/** What plaintext-secret lets pass is on a list: a key and a form are no proof. */
+/** What plaintext-secret accepts is listed: a key and a form are not proof. */
 export const unencryptedSetting: Rule = {
   id: UNENCRYPTED_SETTING,
   severity: 'low',
@@ -181,13 +181,13 @@ function openIn(object: SettingSubject['object'], kind: string): Iterable<OpenVa
   return !isDocumentation(object) && glanceAt(object.root).secret ? embeddedSecrets(object) : []
 }
 
-/** What is read of one repository: more than the manifests of anybody. */
+/** Limit on what is read of one repository: above any real size of manifests. */
 const MAX_BYTES = 64 * 1024 * 1024
 const YAML = /\.ya?ml$/i
 const TEXT =
   /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
 
-/** Credentials that are in no object: in comments of manifests, and in files beside them. */
+/** Credentials outside of objects: in comments of manifests, and in files beside them. */
 export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iterable<Violation> {
   if (nodes.length === 0) return
   let left = MAX_BYTES
@@ -215,7 +215,7 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
         value: `${path} ${what}`,
         message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
         fix: message`Remove the value and rotate it: it is already in git.`,
-        // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
+        // a tenant may deploy from a program's repository, with test keys beside its sources
         ...(isInside ? {} : { level: 'warning' }),
       }),
     )
@@ -251,7 +251,7 @@ function inText(bytes: Uint8Array) {
   return found && { what: found.what, line: lineAt(text, found.index) }
 }
 
-/** Lines that are comments, as one text with the marks taken away: a key may go over several of them. */
+/** Comment lines as one text without the comment marks: a key may span several. */
 function inComments(bytes: Uint8Array) {
   const text = Buffer.from(bytes).toString('latin1')
   if (!text.includes('#')) return undefined
@@ -269,7 +269,7 @@ function inComments(bytes: Uint8Array) {
 
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length
 
-/** What a first look at an object shows: most hold nothing that is worth a second. */
+/** Results of a first look at an object: most need no second. */
 interface Glance {
   credential: boolean
   secret: boolean
@@ -305,14 +305,14 @@ function look(node: Node, seen: Glance, isRoot: boolean): void {
 interface PlainCredential {
   readonly path: Path
   readonly what: string
-  /** The name says so, the value by itself does not. */
+  /** Only the name marks it as a credential, not the value. */
   readonly byName: boolean
 }
 
-/** A value of a Secret inside of an object of another kind; `harmless`: why it is no secret all the same. */
+/** A value of an embedded Secret; `harmless`: why it is not a secret. */
 type EmbeddedValue = PlainCredential & Pick<OpenValue, 'harmless'>
 
-/** Credentials in an object that is no Secret, by their form. */
+/** Credentials in an object other than a Secret, by their form. */
 function* knownCredentials(kind: string, { root }: KubeObject): Iterable<PlainCredential> {
   const binary = kind === '/ConfigMap' ? at(root, ['binaryData']) : undefined
   if (binary?.type === 'map') {
@@ -342,13 +342,13 @@ function* embeddedSecrets({ root }: KubeObject): Iterable<EmbeddedValue> {
   }
 }
 
-/** Places whose names are chosen by people and whose values are read by programs. */
+/** Fields whose names people choose and whose values programs read. */
 const NAMED: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([
   ...[...valuesOf(row => row.free)].map(([kind, path]) => [kind, [path]] as const),
   ['/ConfigMap', [['data']]],
 ])
 
-/** Whether names of this kind's values say what they are. */
+/** Whether names of this kind's values tell what they are. */
 const hasNames = (kind: string): boolean => NAMED.has(kind)
 
 /** Credentials by the name that they have: in values of charts, variables, ConfigMaps and the environment of containers. */

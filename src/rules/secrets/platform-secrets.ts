@@ -27,7 +27,7 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([
   ['/Secret', []],
 ])
 
-/** Values and credentials that the platform's objects read are not for tenants to write. */
+/** Tenants do not write values and credentials that the platform's objects read. */
 export const protectedObjectName: Rule = {
   id: 'protected-object-name',
   severity: 'high',
@@ -60,7 +60,7 @@ function readBy({ id, node, object }: Subject, { index, config }: RuleContext): 
       one.namespace === id.namespace &&
       (one.cluster ?? node.cluster) === node.cluster,
   )
-  // a kubeconfig whose content is here is for the rule kubeconfig-content
+  // the rule kubeconfig-content evaluates a kubeconfig with visible content
   const isSeen = ['data', 'stringData'].some(field => at(object.root, [field]) !== undefined)
   const isKubeConfig = id.kind === 'Secret' && !isSeen && config.allowedKubeConfigs.includes(id.name)
   if (declared || isKubeConfig) return "the fleet's file"
@@ -79,7 +79,7 @@ function readBy({ id, node, object }: Subject, { index, config }: RuleContext): 
 const GROUP = 'external-secrets.io'
 const GRANT = 'gateway.networking.k8s.io/ReferenceGrant'
 
-/** Secrets of the platform's stores are for whom the store names. */
+/** Only namespaces that the platform's store names use its Secrets. */
 export const externalSecretClusterStore: Rule = {
   id: 'external-secret-cluster-store',
   severity: 'high',
@@ -152,7 +152,7 @@ function items(root: Node, path: Path): Path[] {
 interface PlatformSecret {
   /** `GitRepository dev-team reads it`. */
   readonly why: string
-  /** It is not visible, and only its name says so. */
+  /** It is not visible, and only its name suggests it. */
   readonly isGuess: boolean
 }
 
@@ -170,7 +170,7 @@ const WRITTEN: Naming = {
       : [],
 }
 
-/** What reads or writes a Secret for the platform; undefined where nothing does, whatever it is called. */
+/** What reads or writes a Secret for the platform; undefined if nothing does, whatever its name is. */
 export function platformSecret(
   index: FleetIndex,
   node: FleetNode,
@@ -180,7 +180,7 @@ export function platformSecret(
   const { cluster } = node
   const [reader] = platformReaders(index, cluster, namespace, 'Secret', name)
   if (reader) return { why: `${readerName(reader)} reads it`, isGuess: false }
-  // also where the tenant renders one of this name: the addon writes its own over it
+  // even if the tenant renders one of this name: the addon overwrites it
   const homes = index.capsuleHomes(cluster)
   const accounts = (node.tenant === undefined ? [] : index.namespacesOf(cluster, node.tenant)).flatMap(
     home => homes.get(home) ?? [],
@@ -240,7 +240,7 @@ export function otherUse(index: FleetIndex, cluster: string, namespace: string, 
   return first && readerName(first)
 }
 
-/** Whoever reads something, for a message: `GitRepository dev-team`. */
+/** The reader of a value, for a message: `GitRepository dev-team`. */
 function readerName({ object }: Rendered): string {
   return shownObject(stringAt(object.root, ['kind']) ?? '', '', stringAt(object.root, ['metadata', 'name']) ?? '')
 }

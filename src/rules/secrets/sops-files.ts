@@ -6,7 +6,7 @@ import { readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { at, canonical, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
 
-/** What is parsed of one repository: files that speak of SOPS. */
+/** Limit on what is parsed of one repository: files that mention SOPS. */
 const MAX_BYTES = 32 * 1024 * 1024
 const STRUCTURED = /\.(?:ya?ml|json|dockerconfigjson)$/i
 const FLAT = /\.(?:env|ini)$/
@@ -20,7 +20,7 @@ export interface EncryptedDocument {
   readonly id: string
 }
 
-/** What SOPS encrypted in a tree, YAML, JSON, dotenv and INI, whether anybody renders it or not. Throws `render-limits` for too much of it. */
+/** What SOPS encrypted in a tree, YAML, JSON, dotenv and INI, rendered or not. Throws `render-limits` for too much of it. */
 export function* encryptedDocuments(tree: Tree, repository: string): Iterable<EncryptedDocument> {
   const open = ['']
   let left = MAX_BYTES
@@ -37,7 +37,7 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
   }
 }
 
-/** The encrypted documents of one file; none where it is none, or cannot be read. */
+/** The encrypted documents of one file; none if it has none, or cannot be read. */
 export function documentsOf(tree: Tree, repository: string, file: string): EncryptedDocument[] {
   return allDocuments(tree, repository, file).flatMap(root => {
     const block = at(root, ['sops'])
@@ -79,7 +79,7 @@ export const SOPS_CONFIG = '.sops.yaml'
 export interface CreationRule {
   readonly pattern: { readonly text: string; readonly origin: Node['origin'] } | undefined
   readonly recipients: Recipients
-  /** All that it says, without order of keys, comments or places. */
+  /** Its content, independent of key order, comments and places. */
   readonly text: string
   readonly node: Node
 }
@@ -123,8 +123,8 @@ export class SopsConfigs {
   }
 
   /**
-   * The first rule that fits a file; undefined where nothing says who should be able to read it. Throws `render-limits` for
-   * patterns that take too long.
+   * The first rule that matches a file; undefined where no rule states its readers. Throws `render-limits` for patterns
+   * that take too long.
    */
   ruleFor(file: string): CreationRule | undefined {
     const parts = file.split('/').slice(0, -1)
@@ -160,7 +160,7 @@ class PatternSteps {
   }
 }
 
-/** Who can open what SOPS encrypted, as one text each: `age:age1...`, `pgp:...`, `kms:arn`, `hc_vault:url`. */
+/** Who can decrypt what SOPS encrypted, as one text each: `age:age1...`, `pgp:...`, `kms:arn`, `hc_vault:url`. */
 export type Recipients = ReadonlyMap<string, Node>
 
 const text = (node: Node | undefined, ...names: string[]): string => {
@@ -179,7 +179,7 @@ const wordsOf = (node: Node | undefined): string[] => {
 const kms = (arn: string, role: string) => `kms:${arn}${role === '' ? '' : `+${role}`}`
 const pgp = (fingerprint: string) => `pgp:${fingerprint.replace(/\s/g, '').toUpperCase()}`
 const azure = (vault: string, name: string) => `azure_kv:${noSlash(vault)}/keys/${name}`
-/** Any version of a key of Azure is the same key. */
+/** All versions of an Azure key count as one key. */
 const azureUrl = (url: string) => `azure_kv:${noSlash(url).replace(/(\/keys\/[^/]{1,200})\/[^/]{0,200}$/, '$1')}`
 const vault = (address: string, engine: string, key: string) => `hc_vault:${noSlash(address)}/v1/${engine}/keys/${key}`
 

@@ -117,11 +117,11 @@ function violation({ object, id, node }: Subject, { before }: RuleContext, what:
 
 const RECIPIENT = /^(?:age:age1(?:pq1)?[02-9ac-hj-np-z]{58,4000}|pgp:[0-9A-F]{40})$/
 
-/** Data keys that no key can open, whatever it is. */
+/** Data keys that no key of the recipient can decrypt. */
 function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Violation> {
   for (const { file, recipients } of encryptedDocuments(tree, url)) {
     for (const [recipient, entry] of recipients) {
-      // what is neither is no recipient, or one of a service
+      // another recipient is invalid, or of a service
       if (!RECIPIENT.test(recipient)) continue
       const enc = at(entry, ['enc'])
       const text = stringAt(enc, []) ?? ''
@@ -151,14 +151,14 @@ function* misplacedIn(subject: Subject): Iterable<Violation> {
     yield misplacedViolation(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
 }
 
-/** Whether Flux finds a value in clear where SOPS takes it for encrypted. */
+/** Whether Flux finds a plain value where SOPS expects an encrypted one. */
 export function isRefused(subject: Pick<Subject, 'object' | 'node'>, path: Path): boolean {
   const value = at(subject.object.root, path)
   const moved = value?.type === 'scalar' ? value.movedFrom : undefined
   return misplaced(subject).openAt.has(JSON.stringify([moved ?? path[0], ...path.slice(1)]))
 }
 
-/** What Flux says of an object that holds in clear what SOPS takes for encrypted (getsops/sops, Tree.Decrypt). */
+/** Flux's error for an object with a plain value where SOPS expects an encrypted one (getsops/sops, Tree.Decrypt). */
 export function refusal({ kind, namespace, name }: Subject['id']): Message {
   const cause = "Could not decrypt value: Input string <redacted> does not match sops' data format"
   const words = `failed to decrypt and format '${namespace}/${name}' ${kind} data: error decrypting sops tree: Error walking tree: ${cause}`
@@ -173,7 +173,7 @@ interface Misplaced {
 }
 
 const NONE: Misplaced = { open: [], sealed: [], openAt: new Set() }
-/** By document, because each value of it is asked about. */
+/** Cached by document, because each of its values is queried. */
 const known = new WeakMap<MapNode, Misplaced>()
 
 function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplaced {

@@ -19,7 +19,7 @@ import {
   SopsConfigs,
 } from './sops-files.ts'
 
-/** Who can read a secret does not change by the way. */
+/** The readers of a secret do not change unnoticed. */
 export const sopsRecipient: Rule = {
   id: 'sops-recipient',
   severity: 'high',
@@ -33,7 +33,7 @@ export const sopsRecipient: Rule = {
   },
 }
 
-/** What is encrypted to others than the rule of the base says, or than it was where no rule says anything. */
+/** Files encrypted to other recipients than the base's rule lists, or than before where no rule applies. */
 function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Violation> {
   const configs = new SopsConfigs(before ?? tree)
   const earlier = before && new Earlier(before, { url, tree, nodes })
@@ -90,7 +90,7 @@ class Earlier {
     return this.#byId.get(id)?.find(one => !this.#staysElsewhere(one.file, file))?.recipients
   }
 
-  /** Whether a file is as it was, and no cluster that reads it reads the other one. */
+  /** Whether a file is unchanged, and no cluster that reads it reads the other one. */
   #staysElsewhere(file: string, other: string): boolean {
     const { tree, nodes } = this.#repository
     if (tree.entry(file)?.id !== this.#before.entry(file)?.id) return false
@@ -128,7 +128,7 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
   }
 }
 
-/** Of the first `.sops.yaml` of a repository: whom it names that could read nothing of what is there already. */
+/** For a repository's first `.sops.yaml`: recipients that can read nothing that exists already. */
 function* strangers(rules: readonly CreationRule[], before: Tree, url: string, say: Say): Iterable<Found> {
   const known = new Set([...encryptedDocuments(before, url)].flatMap(({ recipients }) => [...recipients.keys()]))
   if (known.size === 0) return

@@ -87,7 +87,7 @@ export function ciphertext(value: string): string | undefined {
 
 const PARTS = /^ENC\[AES256_GCM,data:([^,]*),iv:([^,]*),tag:([^,]*),/
 
-/** Values of which a part was changed: whoever encrypts changes data, nonce and tag together. */
+/** Values that were changed in part: encryption changes data, nonce and tag together. */
 export function* damagedValues(
   { object, id, kind, node }: Subject,
   before: FleetIndex | undefined,

@@ -14,7 +14,7 @@ import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isNewChart } from './opaque-sources.ts'
 
-/** Charts are not rendered here, so a change of one is at least named, with the account that will apply it. */
+/** Charts are not rendered here, so a changed one is listed, with the account that will apply it. */
 export const chartContentChange: Rule = {
   id: 'chart-content-change',
   severity: 'high',
@@ -44,20 +44,20 @@ export const chartContentChange: Rule = {
   },
 }
 
-/** Who reviews a chart that the platform writes for itself applies it too: the rule chart-not-rendered names it. */
+/** The reviewer of a chart that the platform writes for itself also applies it: chart-not-rendered lists it. */
 function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[] | 'too-much'): boolean {
   return index.actsFor(subject.node, subject.object) !== undefined || authorsOf(index, parts).length > 0
 }
 
-/** Tenants who alone write what a chart is made of. */
+/** Tenants that alone write what a chart is made of. */
 function authorsOf(index: FleetIndex, parts: readonly ChartPart[] | 'too-much'): string[] {
   const authors = parts === 'too-much' ? [] : parts.flatMap(({ url, ref }) => index.authorOf(`${url} ${ref}`) ?? [])
   return [...new Set(authors)].sort()
 }
 
-/** A chart that nothing in the namespace named before is reported by the rule source-opaque. */
+/** The rule source-opaque reports a chart that nothing in the namespace named before. */
 function isNews({ node, object, id }: Subject, { index, before }: RuleContext): boolean {
-  // a Kustomization of an ExternalArtifact is named by no other rule
+  // no other rule names a Kustomization of an ExternalArtifact
   if (!before || node.tenant === undefined || kindOf(object) === KUSTOMIZATION) return false
   const { cluster } = node
   const { source } = chartSpecOf(object) ?? {}
@@ -100,7 +100,7 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
   }
 }
 
-/** Who applies a release, and why that is not confined to the namespaces of its tenant. */
+/** The account that applies a release, and why it is not confined to its tenant's namespaces. */
 function applier(
   { node, object }: Subject,
   { index }: RuleContext,
@@ -137,7 +137,7 @@ function tooMuch({ node, object, id }: Subject): Violation {
 
 const FIX = message`Review the objects before the merge, for example with helm template.`
 
-/** What a release creates is not evaluated, so a change of it is never plain green. */
+/** What a release creates is not evaluated, so a change of it never passes without notice. */
 export const chartNotRendered: Rule = {
   id: 'chart-not-rendered',
   severity: 'medium',

@@ -7,7 +7,7 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
-/** Where the versions of the API say what is pushed, and what the commit says. */
+/** Where the API versions set what is pushed, and the commit's text. */
 const PUSHES: readonly Path[] = [
   ['spec', 'git', 'push'],
   ['spec', 'push'],
@@ -21,7 +21,7 @@ const COMMITS: readonly Path[] = [
   ['spec', 'commit'],
 ]
 
-/** What a robot writes goes through a pull request, too. */
+/** An automation's changes go through a pull request too. */
 export const imageAutomationPush: Rule = {
   id: 'image-automation-push',
   severity: 'critical',
@@ -44,7 +44,7 @@ function* evaluatePush(subject: Subject, context: RuleContext): Iterable<Violati
     const isAccepted = source !== undefined && !isRefused(subject, source, context)
     const follower = url === undefined || !isAccepted ? undefined : context.index.followerOf(url, { branch })
     const isEvery = branch.includes('*')
-    // Of a source that nobody knows the branch that is checked out is the one that is followed.
+    // for an unknown source, the branch that is checked out is the one that is followed
     const isCheckedOut = branch === '' || branch === checkedOut(object, source)
     if (follower === undefined && !isEvery && !isCheckedOut) continue
     const where = branch === '' ? 'the branch that it checks out' : message`branch ${quoted('branch', branch)}`
@@ -86,13 +86,13 @@ function targetsOf(object: KubeObject, source: KubeObject | undefined): { path: 
 
 const plain = (ref: string) => ref.trim().replace(/^refs\/heads\//, '')
 
-/** The branch that the automation works on; '' where it cannot be told. */
+/** The branch that the automation works on; '' if not known. */
 function checkedOut(object: KubeObject, source: KubeObject | undefined): string {
   const written = CHECKOUTS.map(path => stringAt(object.root, path)).find(text => text)
   return written ? plain(written) : ((source && readRef(source, ['spec', 'ref']).branch) ?? '')
 }
 
-/** Words by which a commit gets around checks, or claims that somebody looked at it. */
+/** Words by which a commit bypasses checks, or claims a review. */
 const SKIPS = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\bskip-checks:\s*true|\*{3}NO_CI\*{3}/i
 const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by\s*:/im
 
@@ -113,7 +113,7 @@ function* evaluateMessage(subject: Subject): Iterable<Violation> {
   }
 }
 
-/** Robots of GitHub and of others, whom people and rules of repositories trust. */
+/** Bots of GitHub and others, which people and repository rules trust. */
 const TRUSTED =
   /^(?:github|web-flow|admin(?:istrator)?)$|^noreply@github\.com$|(?:^|\+)(?:github-actions|dependabot|renovate)(?:\[bot\])?(?:@|$)/i
 
@@ -141,7 +141,7 @@ function fixAt(path: Path): Message {
 }
 
 function violation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
-  // what refers to another namespace is the rule cross-namespace-ref's, with Flux's answer
+  // the rule cross-namespace-ref reports another namespace, with Flux's answer
   const isHere = [undefined, '', id.namespace].includes(stringAt(object.root, ['spec', 'sourceRef', 'namespace']))
   const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
   return {

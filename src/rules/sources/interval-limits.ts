@@ -21,7 +21,7 @@ const TIMEOUTS: readonly Path[] = [
   ['metadata', 'annotations', `${OPERATOR_GROUP}/reconcileTimeout`],
 ]
 
-/** Nobody makes Flux work without a pause. */
+/** Flux does not work without a pause. */
 export const intervalLimits: Rule = {
   id: 'interval-limits',
   severity: 'medium',
@@ -76,7 +76,7 @@ function* evaluateFleet(
   }
 }
 
-/** A value as it stands there; undefined for none, or one that only the cluster has. */
+/** A value as written; undefined for none, or one that only the cluster has. */
 function textOf(node: Node): string | undefined {
   if (node.type !== 'scalar') return node.type
   return node.value === null || node.opaque ? undefined : String(node.value)

@@ -31,7 +31,7 @@ const APPLIERS = applierKinds.filter(kind => ![KUSTOMIZATION, HELM_RELEASE, RESO
 const FIX = message`Review the content before the merge, or move it to git.`
 const GIT_FIX = message`Review the content before the merge, or give Bailiwick access to the repository.`
 
-/** What nobody can see here is named when it comes. */
+/** What Bailiwick cannot see is listed when it is added. */
 export const sourceOpaque: Rule = {
   id: 'source-opaque',
   severity: 'medium',
@@ -74,7 +74,7 @@ function* evaluateSource({ object, id, kind, node }: Subject, context: RuleConte
   }
 }
 
-/** What another controller builds and applies, where the namespace has nothing yet that builds the same. */
+/** What another controller builds and applies, if the namespace has nothing yet that builds the same. */
 function* evaluateApplier({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Violation> {
   const { index, before, config } = context
   const value = builtText(object)
@@ -112,8 +112,8 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violat
   const chart = sourceOfChart(object, kind)
   if (!chart || !(config.forbidOpaqueSources || isNewChart(subject, context))) return
   const key = chartKey(index, node.cluster, chart)
-  // A source of the tenant's own is named itself. Charts that the platform offers are no news; those of a git repository
-  // are written by whoever writes there.
+  // A tenant's own source is listed itself. The platform's charts are known; whoever can push to a git repository
+  // writes its charts.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
   yield {
     node,
@@ -193,7 +193,7 @@ function* evaluateController({ object, id, kind, node }: Subject): Iterable<Viol
 
 const confined = ({ identity }: FleetNode) => message`only the rights of ${identityPart(identity)} limit it`
 
-/** A source takes in only what is evaluated, too. */
+/** A source includes only what is evaluated. */
 export const sourceInclude: Rule = {
   id: 'source-include',
   severity: 'high',
@@ -223,7 +223,7 @@ export const sourceInclude: Rule = {
   },
 }
 
-/** What an included source of a tenant follows, where nobody evaluates that. */
+/** What a tenant's included source follows, if that is not evaluated. */
 function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
   const versions = index.versionsOf(node.cluster, GIT_REPOSITORY, id.namespace, name)
   if (versions.length === 0) return 'something that the fleet does not declare'

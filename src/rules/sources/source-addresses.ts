@@ -16,7 +16,7 @@ import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { answerFor, findingPolicy } from '../policies/admission.ts'
 import { addressAnswers, openPattern } from '../policies/policy-denied.ts'
 
-/** Where the fleet says which sources are allowed, others are not. */
+/** Where the fleet lists allowed sources, others are refused. */
 export const sourceUrlAllowlist: Rule = {
   id: 'source-url-allowlist',
   severity: 'high',
@@ -45,7 +45,7 @@ export const sourceUrlAllowlist: Rule = {
   },
 }
 
-/** The one list of plain addresses, where there is one; a pattern is no value. */
+/** The only list of plain addresses, if there is one; a pattern is not a value. */
 function addressesIn(lists: readonly (readonly string[])[], { scheme }: SourceAddress): readonly string[] {
   const [list = []] = lists
   const isPlain = list.every(address => address.startsWith(`${scheme}://`) && !/[*?]/.test(address))
@@ -135,7 +135,7 @@ function denied(
   }
 }
 
-/** Nobody can tell from where the content of an artifact comes that a tenant declares itself. */
+/** The origin of the content is unknown for an artifact that a tenant declares itself. */
 function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Violation> {
   if (node.tenant === undefined || allowedSourcesOf(config, node.tenant).length === 0) return
   yield {
@@ -150,7 +150,7 @@ function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContex
 
 const POLICIES = ['kyverno.io/ClusterPolicy', 'kyverno.io/Policy']
 
-/** The address of a source has one meaning, whoever reads it. */
+/** A source's address has one meaning for every reader. */
 export const sourceUrlMalformed: Rule = {
   id: 'source-url-malformed',
   severity: 'high',
@@ -208,7 +208,7 @@ function withoutUser(written: string): string {
 
 const INSECURE = ['spec', 'insecure']
 
-/** What a tenant deploys travels encrypted, from whom it claims to be. */
+/** A tenant's sources are fetched encrypted, from an authenticated server. */
 export const sourceInsecureTransport: Rule = {
   id: 'source-insecure-transport',
   severity: 'high',
@@ -251,7 +251,7 @@ function isExempt(config: FleetConfig, tenant: string, address: SourceAddress): 
 
 const FIELD = ['spec', 'proxySecretRef', 'name']
 
-/** A source goes through no proxy but one that the platform gave. */
+/** A source uses only proxies that the platform gave. */
 export const sourceProxy: Rule = {
   id: 'source-proxy',
   severity: 'high',

@@ -19,7 +19,7 @@ const PASS = ['spec', 'passCredentials']
 const PROVIDER = ['spec', 'provider']
 const CLOUDS = new Set(['aws', 'azure', 'gcp', 'amazon', 'google'])
 
-/** Credentials of the platform go only where the platform sends them. */
+/** The platform's credentials go only where the platform sends them. */
 export const sourceCredentialExfil: Rule = {
   id: 'source-credential-exfil',
   severity: 'critical',
@@ -69,7 +69,7 @@ function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAdd
   )
 }
 
-/** A Secret of a source of the platform, sent to somebody whom no such source names. */
+/** A Secret of the platform's sources, sent to a server that no such source names. */
 function* evaluateSecrets(
   subject: Subject,
   context: RuleContext,
@@ -149,7 +149,7 @@ function violation(
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
 const PUSH = 'external-secrets.io/PushSecret'
 const SELECTOR = ['spec', 'selector', 'secret', 'selector']
-/** Where an object of the platform says to whom a Secret goes. */
+/** Where an object of the platform states to whom it sends a Secret. */
 const ADDRESSES: readonly Path[] = [
   ['spec', 'url'],
   ['spec', 'address'],
@@ -183,7 +183,7 @@ function evaluateFleet(
 ): Violation | undefined {
   const { object, id, node } = subject
   const written = address && at(object.root, address)
-  // the address stands in the Secret then, as whoever wrote it wants
+  // then the Secret contains the address, which its author chooses
   if (address && !written) return undefined
   const found = platformSecret(index, node, id.namespace, name)
   if (!found) return undefined
@@ -222,7 +222,7 @@ function placeAt(root: TenantSubject['object']['root'], path: Path): string | un
 
 const sentTo = ({ host, port, parts }: SourceAddress) => `${host}:${port}/${parts[0] ?? ''}`
 
-/** Labels of Secrets are written by anybody, and those of the platform's among them. */
+/** Anyone can write labels of Secrets, so they may select the platform's. */
 function* selected({ object, id, node }: TenantSubject): Iterable<Violation> {
   yield {
     node,

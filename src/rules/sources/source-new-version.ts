@@ -8,7 +8,7 @@ import { stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Rule } from '../model/rule.ts'
 
-/** An approved source of the platform asks for no second approval at each release, and is never plain green. */
+/** A new release of an approved platform source needs no second approval, but is always listed. */
 export const sourceNewVersion: Rule = {
   id: 'source-new-version',
   severity: 'medium',

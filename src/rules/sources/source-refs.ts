@@ -27,13 +27,13 @@ import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 const NAME = ['spec', 'ref', 'name']
 const TAG = ['spec', 'ref', 'tag']
 const SEMVER = ['spec', 'ref', 'semver']
-/** Of what is pinned nothing moves. */
+/** A pinned reference does not move. */
 const PINS = [
   ['spec', 'ref', 'commit'],
   ['spec', 'ref', 'digest'],
 ]
 
-/** What is deployed changes only by a change that somebody evaluated. */
+/** Deployed content changes only by an evaluated change. */
 export const sourceMutableRef: Rule = {
   id: 'source-mutable-ref',
   severity: 'medium',
@@ -72,7 +72,7 @@ const isChart = (index: FleetIndex, cluster: string, kind: string, id: ObjectId)
 
 const isProduction = (cluster: string) => /(?:^|[-_.])(?:prod|prd|production)\d*(?:[-_.]|$)/i.test(cluster)
 
-/** What a tenant deploys stands on a branch whose changes are evaluated. */
+/** A tenant deploys from a branch whose changes are evaluated. */
 export const sourceUngatedRef: Rule = {
   id: 'source-ungated-ref',
   severity: 'critical',
@@ -91,7 +91,7 @@ function violationOf(subject: TenantSubject, { index, config }: RuleContext): Vi
   if (config.tenantSources === 'any') return undefined
   const { url, ref } = followedBy(object, config.aliases)
   if (url === '' || url.includes('${') || ref.commit) return undefined
-  // A reference to a change that nobody merged is a rule of its own.
+  // source-pull-ref reports a reference to an unmerged change
   if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
     return undefined
   }
@@ -150,7 +150,7 @@ export const sourcePullRef: Rule = {
     const { id, ref } = node.source
     const [, namespace = '', source = ''] = id.split('/')
     if (ref.name === undefined || !UNMERGED.test(ref.name.trim())) return
-    // what a FluxInstance or the fleet's file says is rendered by nobody
+    // what only a FluxInstance or the fleet's file declares is not rendered
     if (index.versionsOf(node.hub ?? node.cluster, GIT_REPOSITORY, namespace, source).length > 0) return
     const renderedBy = index.node(node.parent)
     yield {
@@ -181,7 +181,7 @@ const REFS: Readonly<Record<string, readonly Path[]>> = {
 }
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 
-/** What a source follows has one meaning. */
+/** A source's reference has one meaning. */
 export const gitRefAmbiguous: Rule = {
   id: 'git-ref-ambiguous',
   severity: 'high',
@@ -195,7 +195,7 @@ export const gitRefAmbiguous: Rule = {
       for (const field of FIELDS) {
         const path = [...ref, field]
         const text = stringAt(object.root, path)
-        // a variable that is still there is the matter of other rules
+        // other rules report a variable that is left
         const problem = text && !text.includes('${') ? problemOf(field, text) : undefined
         if (problem === undefined) continue
         yield {

@@ -10,7 +10,7 @@ import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
 
-/** Signatures that were asked for stay asked for. */
+/** Required signatures stay required. */
 export const sourceVerifyRemoved: Rule = {
   id: 'source-verify-removed',
   severity: 'high',
@@ -43,7 +43,7 @@ function evaluateObject(subject: Subject, { index }: RuleContext, before: FleetI
   const is = verifyOf(object, kind)
   const weaker = is ? weakened(was, is) : 'is no longer verified'
   const concerns = index.actsFor(node, object) !== undefined
-  // Whoever set it may set it otherwise: the platform turns the keys that it renders itself.
+  // its owner may change it: the platform rotates the keys that it renders itself
   if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is))))
     return undefined
   return {
@@ -62,7 +62,7 @@ function isPlatformsKey({ id, node }: Subject, index: FleetIndex, verify: Node):
   return name !== undefined && index.platformObject(node.cluster, '/Secret', id.namespace, name) !== undefined
 }
 
-/** How a check lets more through than before; undefined: it does not. */
+/** How a check accepts more than before; undefined: it does not. */
 function weakened(was: Node, is: Node): string | undefined {
   for (const path of [['provider'], ['secretRef', 'name'], ['trustedRootSecretRef', 'name']]) {
     const [before, after] = [stringAt(was, path), stringAt(is, path)]

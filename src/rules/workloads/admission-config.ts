@@ -46,7 +46,7 @@ const SERVICES: readonly Path[] = [
   ['spec', 'service', 'namespace'],
 ]
 
-/** What the API server admits, and who serves its groups, is the platform's to say. */
+/** The platform decides what the API server admits, and which Services serve its groups. */
 export const admissionConfig: Rule = {
   id: 'admission-config',
   severity: 'critical',
@@ -88,7 +88,7 @@ function violation({ object, id, node }: Subject): Violation {
   }
 }
 
-/** The platform's own configuration, which a tenant's Service would answer. */
+/** The platform's own configuration that a tenant's Service would answer. */
 function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   for (const path of SERVICES.flatMap(pattern => everyPath(object.root, pattern))) {
     const namespace = stringAt(object.root, path) ?? ''
@@ -154,7 +154,7 @@ function definition({ object, id, node }: Subject, index: FleetIndex): Violation
   }
 }
 
-/** What the platform defines is its own affair, but for objects of everybody that a tenant's Service would convert. */
+/** The platform's definitions are its own, unless a tenant's Service would convert all users' objects. */
 function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   const places: Path[] = [
     ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],

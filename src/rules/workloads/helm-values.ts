@@ -14,7 +14,7 @@ import type { Rule, Violation } from '../model/rule.ts'
 import { type Asked, askedOf, CONTAINER_TREE, CONTEXT_TREE } from './pod-standards.ts'
 
 const SWITCHES = new Set('hostnetwork hostpid hostipc privileged usehostnetwork usehostport hostportenabled'.split(' '))
-/** Rights on the whole cluster, as charts call them. */
+/** Cluster-wide rights, as charts name them. */
 const CLUSTER_WIDE = new Set(
   'clusterwide clusterrole clusterroles clusteradmin clusterscoped clusterscope createclusterrole clusterwideaccess createclusterroles'.split(
     ' ',
@@ -22,7 +22,7 @@ const CLUSTER_WIDE = new Set(
 )
 const CONTEXTS = new Set('securitycontext podsecuritycontext containersecuritycontext'.split(' '))
 
-/** Charts of tenants are not asked for more than a namespace holds. */
+/** A tenant's chart values request no more than a namespace holds. */
 export const helmValuesPrivileged: Rule = {
   id: 'helm-values-privileged',
   severity: 'medium',
@@ -45,7 +45,7 @@ export const helmValuesPrivileged: Rule = {
   },
 }
 
-/** Answers of every sort: one of them breaks a rule wherever some value would. */
+/** Values of every sort: if any value breaks a rule, one of these does. */
 const ANSWERS: readonly ScalarValue[] = [true, false, 0, 'hostPath', 'ALL', 'Unconfined', 'Unmasked', 'unknown']
 /** Sections of values that are asked about as a whole. */
 const SECTIONS = new Set([...CONTEXTS, 'rbac', 'serviceaccount', 'hostpath', 'capabilities', 'volumes', 'extravolumes'])
@@ -89,7 +89,7 @@ interface AccountWish extends Wish {
 const MAX_ACCOUNTS = 1_000
 const known = new WeakMap<Node, Wishes>()
 
-/** What values ask for; values never change, so that those that many releases take are looked at once. */
+/** What values request; values never change, so those of many releases are evaluated once. */
 function wishesOf(root: Node, mayBeUnseen: boolean): Wishes {
   const before = known.get(root)
   if (before) return before
@@ -201,7 +201,7 @@ interface HelmInput {
   readonly path: Path
   /** The values; `path` is where they begin. */
   readonly root: Node
-  /** The values stand in the release itself, so a field of them is a field of it. */
+  /** The values are in the release itself, so their fields are fields of it. */
   readonly inline: boolean
 }
 

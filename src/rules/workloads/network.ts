@@ -5,7 +5,7 @@ import { at, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { isUnset, textOf } from '../model/object-values.ts'
 import type { Rule, Violation } from '../model/rule.ts'
 
-/** How a Service of a tenant is reached: inside the cluster. */
+/** A tenant's Service is reached only from inside the cluster. */
 export const networkExposure: Rule = {
   id: 'network-exposure',
   severity: 'high',
@@ -61,7 +61,7 @@ const KINDS = [
   'projectcalico.org/NetworkPolicy',
 ]
 
-/** Policies add up: one that lets everything through takes the effect from all the others. */
+/** Policies add up: one that allows everything cancels all others. */
 export const networkPolicyOpen: Rule = {
   id: 'network-policy-open',
   severity: 'medium',

@@ -8,7 +8,7 @@ import { everyPath, isUnset, textOf } from '../model/object-values.ts'
 import type { Rule, Violation } from '../model/rule.ts'
 import { type Pod, podsOf } from './pods.ts'
 
-/** Words by which clusters call the nodes that are not for tenants. */
+/** Names of nodes that are not for tenants. */
 const RESERVED = new Set('controlplane master etcd infra infrastructure platform system management flux'.split(' '))
 const HOSTNAME = 'kubernetes.io/hostname'
 const AFFINITY: readonly Path[] = [
@@ -16,7 +16,7 @@ const AFFINITY: readonly Path[] = [
   ['preferredDuringSchedulingIgnoredDuringExecution', '*', 'preference'],
 ].map(path => ['affinity', 'nodeAffinity', ...path])
 
-/** Tenants leave it to the scheduler on which of their nodes they run. */
+/** The scheduler chooses on which of their nodes tenants run. */
 export const nodePlacement: Rule = {
   id: 'node-placement',
   severity: 'high',
@@ -107,7 +107,7 @@ const HIGHEST = 1_000_000_000
 /** Runtimes that separate a container better than the usual one, or give it a device. */
 const KNOWN_RUNTIMES = /^(?:gvisor|runsc|kata|kata-[a-z-]{1,40}|nvidia|nvidia-[a-z-]{1,40})$/
 
-/** Tenants do not take the place of what keeps the cluster alive. */
+/** Tenants do not displace what keeps the cluster running. */
 export const podPriority: Rule = {
   id: 'pod-priority',
   severity: 'medium',

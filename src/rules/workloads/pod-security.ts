@@ -33,7 +33,7 @@ interface Fault {
 
 const TELLING = firstSteps(ANY_TREE)
 
-/** The pods of tenants keep to the Pod Security Standards, in what they say: what they leave out is not asked about. */
+/** Tenants' pods keep to the Pod Security Standards in the fields they set; unset fields are not evaluated. */
 export const podSecurity: Rule = {
   id: 'pod-security',
   severity: 'critical',
@@ -76,7 +76,7 @@ function* faultsOf(pod: Pod): Iterable<Fault> {
   }
 }
 
-/** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
+/** A custom kind may keep pods, and parts of them, anywhere: each map is checked as if it were one. */
 function* evaluateCustom({ object, node }: Subject): Iterable<Violation> {
   for (const { path, node: map } of everyMap(object.root)) {
     for (const fault of ask(map, path, ANY_TREE, false)) {
@@ -87,7 +87,7 @@ function* evaluateCustom({ object, node }: Subject): Iterable<Violation> {
 
 function* ask(holder: Node, base: Path, tree: RequirementTree, inUserNamespace: boolean): Iterable<Fault> {
   for (const { path, node, requirement } of askedOf(holder, tree)) {
-    // what only the cluster knows is for the rule unrendered-variable to say
+    // the rule unrendered-variable reports what only the cluster knows
     const standard = node.type === 'scalar' && node.opaque ? undefined : requirement.breaks(node, inUserNamespace)
     if (standard) yield { path: [...base, ...path], standard, reason: requirement.reason, allowed: requirement.allowed }
   }
@@ -115,7 +115,7 @@ function violation(node: FleetNode, object: KubeObject, { path, standard, reason
   }
 }
 
-/** What is wrong about a switch is that it is on, or off. */
+/** The fix of a switch is its opposite value. */
 function flipped(object: KubeObject, { path, standard }: Fault): Pick<Violation, 'edit'> {
   const node = standard === 'unusual' ? undefined : at(object.root, path)
   if (node?.type !== 'scalar' || typeof node.value !== 'boolean') return {}
@@ -177,7 +177,7 @@ function isOnlyRoot(
   return faults.every(({ standard, reason }) => standard === 'restricted' && OF_ROOT.has(reason))
 }
 
-/** What the fleet says of it: nothing where it declares `baseline`, a warning where it declares no profile. */
+/** The level that the fleet sets: none where it declares `baseline`, a warning where it declares no profile. */
 function levelOfRootSetUp(config: FleetConfig, tenant: string): 'violation' | 'warning' | 'allowed' {
   const ofAll = config.profileDeclared ? config.profile : undefined
   const declared = memberSettings(config, tenant).map(one => one?.profile ?? ofAll)

@@ -126,29 +126,29 @@ const ofContext = CONTEXT_REQUIREMENTS.map(requirement => ({
   path: ['securityContext', ...requirement.path],
 }))
 
-/** Asked of the spec of a pod. */
+/** Checked for the spec of a pod. */
 export const POD_TREE = requirementTree([...POD_REQUIREMENTS, ...ofContext])
-/** Asked of each container, first ones, sidecars and debuggers as well. */
+/** Checked for each container, also init, sidecar and ephemeral ones. */
 export const CONTAINER_TREE = requirementTree([...CONTAINER_REQUIREMENTS, ...ofContext])
-/** Asked of a `securityContext` by itself. */
+/** Checked for a `securityContext` by itself. */
 export const CONTEXT_TREE = requirementTree(CONTEXT_REQUIREMENTS)
-/** Asked of maps that may be either, in kinds of other controllers. */
+/** Checked for maps that may be either, in kinds of other controllers. */
 export const ANY_TREE = requirementTree([...POD_REQUIREMENTS, ...CONTAINER_REQUIREMENTS, ...ofContext])
 
-/** Demands by the steps of their paths, so that an object is walked once for all of them. */
+/** Requirements by the steps of their paths, so that an object is walked once for all of them. */
 export interface RequirementTree {
   readonly requirements: readonly PodRequirement[]
   readonly steps: ReadonlyMap<string, RequirementTree>
 }
 
-/** A field that a demand is about, below the node that was walked. */
+/** A field with a requirement, below the node that was walked. */
 export interface Asked {
   readonly path: Path
   readonly node: Node
   readonly requirement: PodRequirement
 }
 
-/** Makes a tree of demands; done once, when the program starts. */
+/** Makes a tree of requirements; done once, at program start. */
 function requirementTree(requirements: readonly PodRequirement[], depth = 0): RequirementTree {
   const here = requirements.filter(({ path }) => path.length === depth)
   const below = Map.groupBy(
@@ -161,7 +161,7 @@ function requirementTree(requirements: readonly PodRequirement[], depth = 0): Re
   }
 }
 
-/** The fields of a node that demands are about, where they are set. */
+/** The fields of a node that have requirements, where they are set. */
 export function* askedOf(node: Node, tree: RequirementTree, path: Path = []): Iterable<Asked> {
   for (const requirement of tree.requirements) yield { path, node, requirement }
   if (tree.steps.size === 0 || node.type === 'scalar') return
@@ -176,16 +176,16 @@ export function* askedOf(node: Node, tree: RequirementTree, path: Path = []): It
   }
 }
 
-/** The names that fields may begin with for a demand to be about them. */
+/** The names with which fields that have a requirement may begin. */
 export const firstSteps = (tree: RequirementTree): ReadonlySet<string> => new Set(tree.steps.keys())
 
 /**
- * `baseline`, `restricted`: the policies of the Pod Security Standards. `unusual`: in neither, but a way to what others
- * keep for themselves.
+ * `baseline`, `restricted`: the Pod Security Standards. `unusual`: in neither, but a way to what others keep for
+ * themselves.
  */
 export type Standard = 'baseline' | 'restricted' | 'unusual'
 
-/** What is asked of one field, wherever it is set. What is not set is never asked about. */
+/** The requirement for one field, wherever it is set. Unset fields are never evaluated. */
 export interface PodRequirement {
   /** Below the pod's spec, the container or its securityContext; `*` is each item of a list. */
   readonly path: Path

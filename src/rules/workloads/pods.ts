@@ -22,7 +22,7 @@ export interface Container {
   readonly node: MapNode
 }
 
-/** The pod of a built-in kind; undefined where there is none to speak of. */
+/** The pod of a built-in kind; undefined if there is none. */
 export function podAt(root: Node, path: Path): Pod | undefined {
   const spec = at(root, path)
   return spec?.type === 'map' ? { path, spec, annotations: annotationsOf(path) } : undefined
@@ -36,7 +36,7 @@ export function containersOf({ path, spec }: Pod): Container[] {
   })
 }
 
-/** Whether a pod runs in a user namespace of its own, where root is nobody outside. */
+/** Whether a pod runs in its own user namespace, where root has no rights outside. */
 export function isInUserNamespace(spec: MapNode): boolean {
   const node = at(spec, ['hostUsers'])
   return node?.type === 'scalar' && node.value === false
@@ -81,7 +81,7 @@ export function isCustomKind(
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
 }
 
-/** Whether a map anywhere below a node has one of these keys; most objects have none, and this says so at little cost. */
+/** Whether any map below a node has one of these keys; a cheap test, because most objects have none. */
 function hasKey(node: Node, keys: ReadonlySet<string>): boolean {
   if (node.type === 'scalar') return false
   if (node.type === 'list') return node.items.some(item => hasKey(item, keys))

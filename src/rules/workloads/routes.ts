@@ -18,7 +18,7 @@ const VIRTUAL_SERVERS = [
   'k8s.nginx.org/TransportServer',
 ]
 
-/** Kinds in which somebody can write configuration of a proxy. A Service's annotations reach some proxies, too. */
+/** Kinds that can contain proxy configuration. A Service's annotations reach some proxies too. */
 const snippetKinds: readonly string[] = [
   'networking.k8s.io/Ingress',
   'extensions/Ingress',
@@ -27,7 +27,7 @@ const snippetKinds: readonly string[] = [
   ...kindsNaming('code'),
 ]
 
-/** Tenants route their own hosts, and write no configuration of the proxy that everybody shares. */
+/** Tenants route their own hosts, and do not write configuration of the shared proxy. */
 export const ingressHijack: Rule = {
   id: 'ingress-hijack',
   severity: 'high',
@@ -106,18 +106,18 @@ function hostViolation({ node, object, path, claim }: Claimed, overlap: keyof ty
   }
 }
 
-/** Somebody asks for the traffic of a host. */
+/** A request for the traffic of a host. */
 interface HostClaim {
   readonly host: string
   /** Undefined: the platform. */
   readonly tenant: string | undefined
-  /** It was there before the change, too; without a comparison nobody knows who was first. */
+  /** It existed before the change; without a comparison the first one is not known. */
   readonly isOld: boolean
-  /** It only gets what nobody else asks for by a name: others are not told about it. */
+  /** It only gets what no other route requests by name: others get no finding about it. */
   readonly catchesAll?: true
 }
 
-/** Who claims something; two names are enough to tell whether somebody else does. */
+/** Who claims a host; two names are enough to know whether another claimant exists. */
 interface Claimants {
   readonly any: Set<string>
   readonly old: Set<string>
@@ -125,7 +125,7 @@ interface Claimants {
 
 const PLATFORM = '\0'
 
-/** Whose hosts overlap. A claim that stood before is not held against who came first. */
+/** Whose hosts overlap. An existing claim is not held against the first claimant. */
 class HostClaims {
   /** By host, and for each parent of a host what is claimed below it. */
   readonly #at = new Map<string, Claimants>()
@@ -137,7 +137,7 @@ class HostClaims {
     for (const wildcard of wildcardsOver(claim.host)) note(this.#below, wildcard, claim)
   }
 
-  /** What of somebody else a tenant's claim overlaps: the same host, one that it covers, or a wildcard over it. */
+  /** What another owner's claim shares with a tenant's: the same host, one that it covers, or a wildcard over it. */
   overlap(claim: HostClaim): 'host' | 'covers' | 'covered' | undefined {
     if (isOthers(this.#at.get(claim.host), claim)) return 'host'
     if (isOthers(this.#below.get(claim.host), claim)) return 'covers'
@@ -173,7 +173,7 @@ function wildcardsOver(host: string): string[] {
 const GATEWAY = 'gateway.networking.k8s.io/Gateway'
 const EVERY_HOST = '*'
 
-/** The hosts that an object asks for: by name, and where it names none, every one that reaches it. */
+/** The hosts that an object requests: by name, or if it names none, every host that reaches it. */
 function hostsAsked(
   index: FleetIndex,
   cluster: string,
@@ -182,7 +182,7 @@ function hostsAsked(
   tenant: string | undefined,
 ): RouteHost[] {
   const named = hostsOf(kind, object)
-  // what the platform sends to itself when nobody else asks for it is its own affair
+  // the platform's own catch-all routes are allowed
   if (tenant === undefined) return named
   return [...named, ...nameless(index, cluster, kind, object, tenant)]
 }
@@ -198,7 +198,7 @@ function nameless(index: FleetIndex, cluster: string, kind: string, object: Kube
 
 const all = (path: Path): RouteHost => ({ path, host: EVERY_HOST, catchesAll: true })
 
-/** A rule without a host, or what gets the rest. */
+/** A rule without a host, or a default backend. */
 function ofIngress(root: Node): RouteHost[] {
   const rest: Path[] = [
     ['spec', 'defaultBackend'],
@@ -235,13 +235,13 @@ function alternatives(rule: string): string[] {
 /** A host that a rule excludes is none that it names. */
 const namesHost = (rule: string): boolean => /\bHost(?:SNI|Header)?\(/.test(rule.replace(/!\(*Host/g, ''))
 
-/** A route without names gets those of the listeners that it is attached to; of a Gateway that nobody sees, all. */
+/** A route without names gets those of the listeners that it attaches to; of a Gateway that is not visible, all. */
 function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenant: string): RouteHost[] {
   const { root } = object
   return itemsOf(root, ['spec', 'parentRefs']).flatMap(path => {
     const kind = stringAt(root, [...path, 'kind']) || 'Gateway'
     const namespace = stringAt(root, [...path, 'namespace']) || idOf(object).namespace
-    // of a Service it is what a mesh sends there, and of the tenant's own Gateway the tenant's own
+    // a mesh routes a Service's traffic, and the tenant's own Gateway is the tenant's
     if (kind === 'Service' || index.owns(cluster, tenant, namespace)) return []
     const name = stringAt(root, [...path, 'name']) ?? ''
     const section = stringAt(root, [...path, 'sectionName'])
@@ -268,7 +268,7 @@ interface RouteHost {
   readonly path: Path
   /** Lower case; `*.` in front of a wildcard, `*` for every host. */
   readonly host: string
-  /** It gets what nobody else asks for by a name. */
+  /** It gets what no other route requests by name. */
   readonly catchesAll?: true
 }
 
@@ -323,7 +323,7 @@ function normalised(host: string): string {
     .replace(/:\d{1,5}$/, '')
     .replace(/\.$/, '')
   if (!name.includes('.') && name !== '*') return ''
-  // longer ones are no names in DNS
+  // longer names are invalid in DNS
   return name.length <= 253 ? name : ''
 }
 

@@ -191,7 +191,7 @@ const KEPT = 1_000
 const NOWHERE: Origin = { repository: '', file: '', line: 1, column: 1 }
 const answers = new Map<string, Map<string, boolean | undefined>>()
 
-/** Whether a part of a text matches a pattern as Go matches it; undefined where that cannot be said. */
+/** Whether a part of a text matches a pattern as Go matches it; undefined if not known. */
 export function matchesText(pattern: string, text: string): boolean | undefined {
   const known = answers.get(pattern) ?? new Map<string, boolean | undefined>()
   if (!answers.has(pattern)) {

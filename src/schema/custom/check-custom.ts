@@ -95,8 +95,8 @@ function notServed(apiVersion: string, { served }: Definition): SchemaAnswer {
 }
 
 /**
- * `valid`: with the defaults of its schema the object certainly has no problem, and no rule is about it. `ruled`: only rules can
- * find one. `unsure` says nothing: `CustomWalk` says what is wrong.
+ * `valid`: with its schema's defaults the object certainly has no problem, and no rule applies. `ruled`: only rules can
+ * find one. `unsure` decides nothing: `CustomWalk` finds what is wrong.
  */
 type CustomAnswer = 'valid' | 'ruled' | 'unsure'
 
@@ -194,7 +194,7 @@ const fineDefaults = new WeakMap<CustomSchema, boolean>()
 
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 
-/** Whether a value fits a part of `oneOf` or `not`; undefined where that cannot be said. */
+/** Whether a value matches a part of `oneOf` or `not`; undefined if not known. */
 function fitsPart(node: Node, schema: CustomSchema, isRoot: boolean): boolean | undefined {
   const walk = new CustomWalk(isRoot ? [] : ['somewhere'])
   walk.value(node, schema, false)
@@ -202,7 +202,7 @@ function fitsPart(node: Node, schema: CustomSchema, isRoot: boolean): boolean | 
   return walk.undecided === 0 ? true : undefined
 }
 
-/** Whether a schema says something of a value that the defaults below it can change. */
+/** Whether a schema checks something of a value that the defaults below it can change. */
 const mayDependOnDefaults = (node: Node, schema: CustomSchema): boolean =>
   schema.hasLogic || schema.words !== undefined || schema.isUnique || (node.type === 'map' && schema.isBounded)
 

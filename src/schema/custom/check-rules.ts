@@ -171,7 +171,7 @@ function compiled(text: string): ReturnType<typeof PolicyExpression.compile> {
   return made
 }
 
-/** What a rule says, worked out once. */
+/** A rule, prepared once. */
 interface ReadyRule {
   readonly expression: ReturnType<typeof PolicyExpression.compile>
   readonly isTransition: boolean
@@ -259,7 +259,7 @@ function entriesOf(node: MapNode, schema: CustomSchema, isRoot: boolean): Entrie
     const inner = isRoot ? rootField(key, schema) : fieldSchema(key, schema)
     const name = isStruct ? escapeName(key) : key
     const isAbsent = isStruct && value.type === 'scalar' && value.value === null
-    // this key is no field name, so comparisons include the value but rules cannot read it
+    // this key is not a field name, so comparisons include the value but rules cannot read it
     if (inner === undefined || name === undefined || isAbsent) entries.set(`hidden ${key}`, [key, untyped(value)])
     else entries.set(`s${name}`, [name, typedValue(value, inner)])
   }

@@ -13,7 +13,7 @@ export interface CustomRule {
 
 /** One level of a structural schema (apiextensions.k8s.io/v1, JSONSchemaProps). */
 export interface CustomSchema {
-  /** What says all of this. */
+  /** The JSON that it was read from. */
   readonly json: JsonMap
   readonly type: string
   readonly isNullable: boolean
@@ -76,7 +76,7 @@ type JsonMap = { readonly [key: string]: Json }
 const read = new WeakMap<object, CustomSchema>()
 const EMPTY: JsonMap = {}
 
-/** The schema that JSON of a CustomResourceDefinition says; the same one for the same JSON. */
+/** The schema in a CustomResourceDefinition's JSON; the same one for the same JSON. */
 export function schemaOf(json: Json | undefined): CustomSchema {
   const from = mapOf(json)
   const known = read.get(from)
@@ -86,7 +86,7 @@ export function schemaOf(json: Json | undefined): CustomSchema {
   return schema
 }
 
-/** Reads what is below when it is asked for: few schemas of a definition have defaults or rules. */
+/** Reads lower levels when first needed: few schemas of a definition have defaults or rules. */
 class JsonSchema implements CustomSchema {
   readonly json: JsonMap
   readonly type: string

@@ -15,7 +15,7 @@ export const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind',
 export class CustomWalk implements ValueListener {
   readonly problems: Problem[] = []
   count = 0
-  /** Values of which it is not known whether they are allowed. */
+  /** Number of values for which it is not known whether they are allowed. */
   undecided = 0
   /** The path of the current value. One list serves all fields, because most have no problem; `problem` copies it. */
   readonly #path: (string | number)[]
@@ -68,7 +68,7 @@ export class CustomWalk implements ValueListener {
     const isRoot = this.#path.length === 0
     const isObject = isStructural && (isRoot || schema.isEmbedded)
     for (const [key, { value }] of node.fields) {
-      // what controllers write is not asked of what is applied
+      // applied objects need no status: controllers write it
       if (isRoot && key === 'status') continue
       const inner = schema.properties.get(key) ?? schema.additional
       // metadata has the same fields in every object
@@ -123,7 +123,7 @@ export class CustomWalk implements ValueListener {
     this.problem({ kind: 'no-match', path: this.#path, allowed, found: 'another value' })
   }
 
-  /** Whether a value is valid; undefined where that cannot be said. */
+  /** Whether a value is valid; undefined if not known. */
   #fits(node: Node, schema: CustomSchema): boolean | undefined {
     const walk = new CustomWalk(this.#path)
     walk.value(node, schema, false)
@@ -137,7 +137,7 @@ const INT_OR_TEXT = 'a whole number, or a string'
 
 /** Fields that an object inside of another must have. */
 export const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
-/** They stand in the value already. */
+/** The value already has its defaults. */
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 
 const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
@@ -174,20 +174,20 @@ function isWhole(node: Node): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 }
 
-/** Most alternatives say which field must be there. */
+/** Most alternatives require a field. */
 function alternatives(list: readonly CustomSchema[]): string {
   const required = list.map(schema => schema.required.join(' and ')).filter(Boolean)
   return required.length === list.length ? required.join(', or ') : 'what one of the alternatives of its schema allows'
 }
 
-/** Receives what is found in a value. */
+/** Receives the findings of a value. */
 export interface ValueListener {
   problem(problem: Problem): void
   /** It is not known whether a value is allowed. */
   unsure(): void
 }
 
-/** What a schema says of one value alone: words, bounds, pattern and format (k8s.io/kube-openapi, pkg/validation/validate). */
+/** The problems of one value alone: words, bounds, pattern and format (k8s.io/kube-openapi, pkg/validation/validate). */
 export function valueProblems(node: Node, schema: CustomSchema, path: Path, heard: ValueListener): void {
   if (schema.words && !isWord(node, schema.words)) {
     const names = schema.words.filter(word => typeof word === 'string')

@@ -11,7 +11,7 @@ export interface CustomVersion {
   readonly hasStatus: boolean
 }
 
-/** What a CustomResourceDefinition says of its kind. */
+/** A kind as its CustomResourceDefinition declares it. */
 export interface Definition {
   /** `<group>/<Kind>`. */
   readonly kind: string
@@ -23,7 +23,7 @@ export interface Definition {
 
 const read = new WeakMap<MapNode, Definition>()
 
-/** What a rendered CustomResourceDefinition says; undefined where that is not readable. The same one for the same object. */
+/** The definition in a rendered CustomResourceDefinition; undefined if unreadable. Cached by object. */
 export function definitionOf(root: MapNode): Definition | undefined {
   const known = read.get(root)
   if (known) return known
@@ -34,7 +34,7 @@ export function definitionOf(root: MapNode): Definition | undefined {
     const name = stringAt(node, ['name'])
     return name === undefined ? [] : [[name, node] as const]
   })
-  // no version, or none that says whether it is served: this is no definition that a cluster could have
+  // without a version that states whether it is served, a cluster cannot have this definition
   if (!named.some(([, node]) => at(node, ['served']) !== undefined)) return undefined
   const versions = new Map(named.filter(([, node]) => mayBeServed(at(node, ['served']))))
   const made = new Map<string, CustomVersion | undefined>()
@@ -65,7 +65,7 @@ function mayBeServed(served: Node | undefined): boolean {
 /** A version of a kind as the catalog has it. */
 export type PackedVersion = readonly [schema: Json, hasStatus: boolean]
 
-/** What the catalog says of a kind. */
+/** The definition of a kind in the catalog. */
 export function definitionIn(kind: string, versions: Readonly<Record<string, PackedVersion>>): Definition {
   const made = new Map<string, CustomVersion>()
   return {
@@ -106,7 +106,7 @@ export function catalogued(group: string, kind: string): Definition | undefined 
 
 function readCatalog(group: Group, name: string, kind: string): Definition | undefined {
   group.kinds ??= unpack<Kinds>(group.text)
-  // names come from objects: what is not in the catalog is not kept
+  // unknown names are not cached, because they come from objects
   if (!Object.hasOwn(group.kinds, kind)) return undefined
   const definition = definitionIn(`${name}/${kind}`, withOperatorKinds(kind, group.kinds[kind]!))
   group.known.set(kind, definition)
