@@ -14,7 +14,7 @@ interface DeployKeyFact {
 export interface KnownKeys {
   /** `<owner>/<name>` of the fleet. */
   readonly fleet: string
-  /** By normalized address; undefined: they are not visible, `why` says so. */
+  /** By normalized address; undefined: they are not visible, for the reason in `why`. */
   readonly repositories: ReadonlyMap<string, readonly DeployKeyFact[]>
   /** What else could not be looked at. */
   readonly notVisible: readonly string[]

@@ -23,7 +23,7 @@ import { type Asker, forget, type Question, RecordedIndex } from './recorded-ind
 export class Assessor {
   /** How many parts rules were asked about. */
   asked = 0
-  /** Whoever follows what is worked on. */
+  /** Receives progress. */
   watch: Watch | undefined
   readonly #alone = new KeptAnswers()
   readonly #compared = new KeptAnswers()
@@ -74,7 +74,7 @@ class Asked implements Asker {
   readonly about: readonly unknown[]
   result: Assessed = { findings: [], failures: [] }
   stale = false
-  /** Where it stands, if it is one of a row. */
+  /** Its position, if it is one of a row. */
   place = -1
   readonly #spoiled: Set<Asked>
 
@@ -98,7 +98,7 @@ class Asked implements Asker {
 class Row<T> {
   items: readonly T[] = []
   asked: Asked[] = []
-  /** Places of those about whom something may be said. */
+  /** Places of those that may have findings. */
   #speaking = new Set<number>()
 
   /** Goes on to other items, looking at those that are not the very same at their place, and at those at `others`. */
@@ -135,7 +135,7 @@ class Row<T> {
 type Ask = (part: AssessablePart, asked: Asked) => Assessed
 
 /**
- * What was said about the parts of the last fleet, in their order: whoever goes through the next one meets most of them
+ * The findings about the parts of the last fleet, in their order: a pass through the next one meets most of them
  * at the same place, and looks only at those that are others or whose answers are.
  */
 class KeptAnswers {
@@ -150,7 +150,7 @@ class KeptAnswers {
   #disabled: readonly string[] | undefined
   #rules = new RuleSet([])
 
-  /** What is said about every part of a fleet that something is said about, in order. */
+  /** The findings about every part of a fleet that has some, in order. */
   run(fleet: Fleet, before: Fleet | undefined, ask: Ask): Assessed[] {
     this.#prepare(fleet)
     const touched = this.#goThroughNodes(fleet, ask)
@@ -208,7 +208,7 @@ class KeptAnswers {
     return new Set([...this.#spoiled].map(asked => asked.place))
   }
 
-  /** What was said about a part, where that still holds; else what is said now. */
+  /** The earlier findings about a part where they are still valid, else new ones. */
   #hold(part: AssessablePart, ask: Ask): Asked {
     const known = this.#parts.get(part.id)
     if (known && !known.stale && sameAbout(known.about, part.about)) return known
@@ -257,7 +257,7 @@ function sameRendered(a: unknown, b: unknown): boolean {
   return one.objects === other.objects && sameRetained(one, other) && sameButObjects(one, other)
 }
 
-/** Where in a list things with a key stand, for lists of which few items change from one to the next. */
+/** Positions in a list by key, for lists of which few items change from one to the next. */
 class Places<T> {
   readonly #keyOf: (item: T) => string
   #items: readonly T[] = []
@@ -279,7 +279,7 @@ class Places<T> {
     return this.#places.get(key) ?? []
   }
 
-  /** Whether the same keys stand at the same places as before. */
+  /** Whether the same keys are at the same positions as before. */
   #isAligned(last: readonly T[]): boolean {
     const items = this.#items
     if (items.length !== last.length) return false

@@ -10,7 +10,7 @@ export interface ChangePrunes {
   readonly digest: string
   /** By the key of the node: what is deleted, in one sentence. */
   readonly nodes: readonly { readonly node: string; readonly what: string }[]
-  /** How many other nodes the readers are not told of. */
+  /** How many other nodes are not shown to the readers. */
   readonly hidden: number
   /** Of nodes and objects, see prunePrints. */
   readonly prints: readonly string[]
@@ -117,7 +117,7 @@ function mayTake(was: FleetNode, to: FleetNode): boolean {
   return to.tenant === undefined || to.identity.user === was.identity.user || !isUnknown(to)
 }
 
-/** One that goes ends as its deletionPolicy says. */
+/** A removed one ends by its deletionPolicy. */
 function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   if (now) return now.prune
   const { deletionPolicy } = readApplySettings(was.kustomization, was.namespace).settings

@@ -43,7 +43,7 @@ interface Known {
 interface Change {
   readonly applier: Applier
   readonly what: string
-  /** Equal for those that are told together. */
+  /** Equal for those that are listed together. */
   readonly group: string
 }
 
@@ -52,7 +52,7 @@ const keyOf = ({ cluster, id }: Applier) => JSON.stringify([cluster, id.kind, id
 const targetKey = ({ cluster, target }: Applier) => JSON.stringify([cluster, target])
 const accountKey = (one: Applier) => JSON.stringify([targetKey(one), one.id.namespace, one.account])
 
-/** What is new about where and as whom an object acts. One more that acts where others do already is no news. */
+/** What is new about where and as whom an object acts. Another object in a known place is not new. */
 function changeOf(applier: Applier, before: readonly Applier[], known: Known): Change | undefined {
   const of = (what: string, group: string): Change => ({ applier, what, group })
   const { target } = applier
@@ -90,7 +90,7 @@ function kubeConfig({ id, refs }: Applier): string {
 
 const account = ({ account: name }: Applier): string => (name === '' ? 'its own user' : `account ${shownName(name)}`)
 
-/** One that is new is told once, however many objects act by it. */
+/** A new one is listed once, however many objects act by it. */
 function oncePerTarget(changes: readonly Change[]): RequiredApproval[] {
   return onePerGroup(
     changes,

@@ -111,7 +111,7 @@ function approvals({ requiredApprovals }: Unsummed): string[] {
   ]
 }
 
-/** What was there before the change: it does not block, and what it keeps from being applied is said. */
+/** Existing findings: they do not block, and what they keep from being applied is listed. */
 function existing({ violations, errors }: Unsummed): string[] {
   const of = (state: Finding['state']) => countFindings(violations.filter(one => one.state === state))
   const [standing, waived] = [of('standing'), of('waived')]
@@ -256,7 +256,7 @@ function causeKey(finding: Finding): string {
   return JSON.stringify([...what, repository, file, line, cause ?? [column, nameOf(field)]])
 }
 
-/** The last step of a pointer that is no index. */
+/** The last step of a pointer that is not an index. */
 const nameOf = (field: string): string => field.split('/').findLast(step => !/^\d+$/.test(step)) ?? ''
 
 function groupOf(findings: readonly Finding[]): FindingGroup {

@@ -5,7 +5,7 @@ import { count } from '../text/findings.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */
 export interface EvaluatedAs {
-  /** Normalised address; '' where it has none. */
+  /** Normalized address; '' where it has none. */
   readonly repository: string
   readonly branch: string
   /** Where the branch is known from. */

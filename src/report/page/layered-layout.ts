@@ -10,7 +10,7 @@ export interface LayoutPoint {
   readonly row: number
 }
 
-/** Where each node stands, and the points of each edge, both ends included. */
+/** The position of each node, and the points of each edge, both ends included. */
 interface LayeredLayout {
   readonly places: ReadonlyMap<string, LayoutPoint>
   readonly edges: readonly { readonly edge: LayeredEdge; readonly points: readonly LayoutPoint[] }[]
@@ -20,7 +20,7 @@ interface LayeredLayout {
 
 /** How often the order of each layer is improved. Further rounds changed little in fleets of a hundred nodes. */
 const ROUNDS = 6
-/** How often rows move towards their neighbours. */
+/** How often rows move towards their neighbors. */
 const PULLS = 8
 /** Height of the place of a long edge, in rows. */
 const PASSAGE = 0.35

@@ -14,7 +14,7 @@ export interface Changes {
   readonly clusters: readonly ClusterChange[]
   /** Everything that differs, also what is not listed. */
   readonly totals: Counts
-  /** Kustomizations of others, of which whoever reads this is told nothing. */
+  /** Kustomizations of others, of which the reader is shown nothing. */
   readonly hidden: number
   /** What is not listed because there is too much of it. */
   readonly left: LeftOut
@@ -127,7 +127,7 @@ export interface RightChange {
   readonly namespace: string
   readonly gains: readonly Right[]
   readonly loses: readonly Right[]
-  /** Roles that it is bound to now and that nobody renders: what they allow is not known. */
+  /** Roles that it is bound to now and that are not rendered: what they allow is not known. */
   readonly unknown: readonly string[]
 }
 
@@ -169,7 +169,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   return sum
 }
 
-/** How much of a change is told in detail; everything is counted. */
+/** How much of a change is shown in detail; everything is counted. */
 export interface Limits {
   readonly nodes: number
   /** Removed objects have a count of their own: they are what cannot be undone. */
@@ -227,7 +227,7 @@ export class Room {
     }
     const fields = change.fields.slice(0, this.limits.fieldsOfObject)
     const size = JSON.stringify(fields).length
-    // what does not fit closes the room: who comes first is told, not who is small
+    // the first item that does not fit ends the list: order counts, not size
     this.#bytes -= size
     const shown = this.#bytes >= 0 ? fields : []
     this.left.fields += change.fieldCount - shown.length

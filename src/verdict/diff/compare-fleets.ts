@@ -75,7 +75,7 @@ export class FleetComparison {
     if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
     const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
     const above = this.#nearest(one, was ? this.#before : this.#after, others)
-    // a cluster that is gone or has another name is told as such
+    // a cluster that is removed or renamed is shown as such
     if (!above && (was || !this.#isOfNewCluster(one))) return []
     const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
     if (above && isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]

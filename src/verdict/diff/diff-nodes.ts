@@ -93,7 +93,7 @@ interface Matching {
   readonly reordered: boolean
 }
 
-/** Keys by which items of a list without a merge key are told apart, the first that every item has and none shares. */
+/** Keys that identify items of a list without a merge key: the first that every item has and none shares. */
 const KEYS: readonly (readonly string[])[] = [
   ['kind', 'namespace', 'name'],
   ['name'],
@@ -119,7 +119,7 @@ const SEQUENCES = new Set(['initContainers'])
 
 /**
  * Finds the items of two lists that belong together: by the merge keys that Kubernetes has for the list, else by what names
- * its items, else by what they hold. In lists of built-in kinds a moved item is no change but where order has a meaning.
+ * its items, else by what they hold. In lists of built-in kinds a moved item is a change only where order has a meaning.
  */
 function matchItems(before: readonly Node[], after: readonly Node[], name: string, schema: Schema): Matching {
   for (const keys of schema?.keys?.length ? [schema.keys, ...KEYS] : KEYS) {
