@@ -134,10 +134,10 @@ function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, deta
   return [...(was === undefined ? [] : [`-  ${path}: ${was}`]), ...(now === undefined ? [] : [`+  ${path}: ${now}`])]
 }
 
-/** The mark stays in the first column, where it gives the line its colour. */
+/** The mark stays in the first column, where it gives the line its color. */
 const indented = (line: string): string => `${line.slice(0, 1)}    ${line.slice(2)}`
 
-/** Groups of Kubernetes itself: what their resources are called says enough. */
+/** API groups of Kubernetes itself, whose resources need no group after their name. */
 const OWN_GROUP = /\.(?:[a-z0-9.-]+\.k8s\.io|apps|batch|autoscaling|policy|extensions)$/
 const MAX_SHOWN = 12
 
@@ -197,7 +197,7 @@ export function clusterList(clusters: readonly string[], more = 0): string {
   return `${shown.join(', ')}${andMore(left)}`
 }
 
-/** So many lines are listed where not all is asked for. */
+/** Maximum number of lines where not all is asked for. */
 const FEW_LINES = 20
 const FEW_FIELDS = 4
 const FEW_CLUSTERS = 10

@@ -18,7 +18,7 @@ import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
 import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
 
-/** Marks the one comment of ours on a pull request. Anybody can write it: match the author too, and keep no state in it. */
+/** Marks our one comment on a pull request. Anyone can write it: match the author too, and keep no state in it. */
 export const COMMENT_MARKER = '<!-- bailiwick:verdict -->'
 
 /**

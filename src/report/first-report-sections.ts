@@ -31,7 +31,7 @@ export type BaselineState =
 
 /** The facts that the first report shows. */
 export interface FirstReportFacts {
-  /** Normalised address of the fleet. */
+  /** Normalized address of the fleet. */
   readonly url: string
   readonly survey: FleetSurvey
   readonly gates: readonly BranchGate[]

@@ -17,8 +17,8 @@ import {
 import { type Asker, forget, type Question, RecordedIndex } from './recorded-index.ts'
 
 /**
- * Assesses states of one fleet one after the other, as `assess` does: rules are only asked again about what is another
- * thing by now, and about what follows from an answer that is another one.
+ * Assesses states of one fleet one after the other, as `assess` does: rules run again only for what changed, and for what
+ * follows from a changed answer.
  */
 export class Assessor {
   /** How many parts rules were asked about. */
@@ -78,7 +78,7 @@ class Asked implements Asker {
   place = -1
   readonly #spoiled: Set<Asked>
 
-  /** `spoiled`: where to note that an answer is another one. */
+  /** `spoiled`: where to note a changed answer. */
   constructor(about: readonly unknown[], spoiled: Set<Asked>) {
     this.about = about
     this.#spoiled = spoiled
@@ -203,7 +203,7 @@ class KeptAnswers {
     )
   }
 
-  /** Places of those who got another answer, in whichever row they are. */
+  /** Places of parts that got another answer, in any row. */
   #spoiledPlaces(): Set<number> {
     return new Set([...this.#spoiled].map(asked => asked.place))
   }
@@ -227,7 +227,7 @@ class KeptAnswers {
     }
   }
 
-  /** Everything is asked again where what holds for all of it is another thing. */
+  /** Everything is asked again where something that applies to all of it changed. */
   #prepare({ config, disabledRules = [] }: Fleet): void {
     const sameConfig = this.#config !== undefined && sameDeep(this.#config, config)
     if (sameConfig && sameDeep(this.#disabled, disabledRules)) return
@@ -250,7 +250,7 @@ function sameAbout(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((one, index) => one === b[index] || sameRendered(one, b[index]))
 }
 
-/** Nodes are the same thing for rules where only the commit of their source is another. */
+/** For rules, nodes are the same where only the commit of their source differs. */
 function sameRendered(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || !('objects' in a) || !('objects' in b)) return false
   const [one, other] = [a as FleetNode, b as FleetNode]

@@ -56,7 +56,7 @@ function errorsText(errors: Iterable<NodeFailure>, before: Baseline): string {
   return `${ERRORS}errors:\n${entries.map(({ text }) => text).join('')}`
 }
 
-/** Whether a baseline can accept it: nothing was evaluated at all, or a source is not read yet, stays an error. */
+/** Whether a baseline can accept it: not if nothing was evaluated at all, or a source is not read yet. */
 export function isAcceptable({ hides }: NodeFailure): boolean {
   return hides !== undefined
 }

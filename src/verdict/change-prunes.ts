@@ -18,7 +18,7 @@ export interface ChangePrunes {
   readonly approvedBy?: string
 }
 
-/** More do not fit into the record of an approval. */
+/** The record of an approval has no room for more. */
 export const MAX_PRINTS = 2_000
 
 /**
@@ -124,7 +124,7 @@ function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
 }
 
-/** Its parent renders it no more, or is gone for that reason. With a parent that does not build, or a cluster that is gone, unknown. */
+/** Its parent no longer renders it, or is gone for that reason. With a parent that does not build, or a cluster that is gone, unknown. */
 function isGone(
   node: FleetNode,
   before: ReadonlyMap<string, FleetNode>,

@@ -16,7 +16,7 @@ import type { FindingLevel, RuleText, Violation } from '../rules/model/rule.ts'
 /** Why a violation is only reported. */
 const REPORTED = message` It is reported without blocking, because enforcement is "report".`
 
-/** So many values are kept of those that a field may have. */
+/** Maximum number of values kept of those that a field may have. */
 const MAX_ALLOWED = 20
 
 /** A violation as the verdict lists it. */

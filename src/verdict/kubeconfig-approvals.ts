@@ -117,7 +117,7 @@ interface Holder {
   readonly text: string
 }
 
-/** What the fleet renders of a kubeconfig, and who acts by it. */
+/** What the fleet renders of a kubeconfig, and the object that acts by it. */
 interface ChangedKubeConfig {
   readonly applier: Applier
   readonly object: ObjectId
@@ -187,7 +187,7 @@ function keysOf({ cluster }: FleetNode, object: KubeObject): string[] {
   })
 }
 
-/** What says nothing about the content; the keys that SOPS encrypts for are no part of it either. */
+/** Fields that do not affect the content; the keys that SOPS encrypts for are no part of it either. */
 const BESIDES = new Set(['apiVersion', 'metadata', 'status', 'sops'])
 const OF_FLUX = `${KUSTOMIZE_GROUP}/`
 
@@ -204,12 +204,12 @@ function holderOf(object: KubeObject): Holder {
 
 /** An object by which Flux applies something, and on which cluster that is. */
 interface Applier {
-  /** The cluster on which it stands. */
+  /** The cluster that it is on. */
   readonly cluster: string
   readonly id: ObjectId
   /** The tenant that renders it; absent for the platform. */
   readonly tenant?: string
-  /** What its kubeConfig names; none: it acts on the cluster on which it stands. */
+  /** What its kubeConfig names; none: it acts on its own cluster. */
   readonly refs: readonly KubeConfigRef[]
   /** Identity of the kubeconfig that it acts by; '' for none. */
   readonly target: string

@@ -65,7 +65,7 @@ function keysAbove(kept: readonly EvaluatedNode[], nodes: readonly EvaluatedNode
   return above
 }
 
-/** Names of which there is not a Kustomization: nothing of them was evaluated. */
+/** Names without a Kustomization: nothing of them was evaluated. */
 function nothingLeft(
   kept: readonly EvaluatedNode[],
   { clusters, tenants }: VerdictFilter,
@@ -111,7 +111,7 @@ function split<T>(list: readonly T[], isIn: (one: T) => boolean): [T[], T[]] {
 const countNew = (list: readonly (Finding | NodeFailure)[]) => list.filter(({ state }) => state === 'new').length
 
 /**
- * The part of a verdict that concerns one repository: what stands in the nodes that read it or may lead there unseen, and in
+ * The part of a verdict that concerns one repository: findings in the nodes that read it or may lead there unseen, and in
  * those that they lead to, and whatever else is new there because of a change of it in a pull request. The others' own faults do not turn it red.
  */
 export function scopeVerdict(evaluation: Evaluation, url: string, options: { readonly keepNew: boolean }): Verdict {

@@ -271,7 +271,7 @@ export function quote(value: string): string {
 }
 
 /**
- * A checked value as a Markdown code span. Names, addresses and paths of an onboarding have passed checked-names.ts; this
+ * A checked value as a Markdown code span. Names, addresses and paths of an onboarding were checked on input; this
  * holds even for text that has not: no end of the span, no line break, no mention.
  */
 export function codeSpan(value: string): string {

@@ -84,7 +84,7 @@ function tenantChanges(base: Fleet, head: Fleet, places: number): TenantChange[]
   return [...without(head, base, 'added'), ...without(base, head, 'removed')]
 }
 
-/** Clusters that come, go, or start or apply otherwise than before, though no Kustomization renders what says so. */
+/** Clusters that come, go, or start or apply otherwise than before, though no Kustomization renders their start. */
 function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
   const [before, after] = [byName(base), byName(head)]
   const added = [...after.keys()].filter(name => !before.has(name)).sort()

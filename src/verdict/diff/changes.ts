@@ -63,14 +63,14 @@ export interface NodeChange {
   /** Nothing of it is applied until someone resumes it. */
   readonly suspended: boolean
   readonly prune: boolean
-  /** Who applies it, where that is another one than before. */
+  /** The account that applies it, where it changed. */
   readonly identity?: { readonly was: string; readonly now: string }
   readonly counts: Counts
   readonly objects: readonly ObjectChange[]
   readonly images: readonly ImageChange[]
 }
 
-/** What becomes of an object that is rendered no more. */
+/** What becomes of an object that is no longer rendered. */
 export type Fate =
   /** Flux deletes it. */
   | 'deleted'
@@ -263,7 +263,7 @@ export function filterChanges(changes: Changes, filter: VerdictFilter): Changes 
   const tenants = new Set(filter.tenants)
   const onCluster = (name: string) => clusters.size === 0 || clusters.has(name)
   const ofTenant = (name: string) => tenants.size === 0 || tenants.has(name)
-  // its key begins with the cluster on which it stands, which may apply it to another
+  // its key begins with its own cluster, which may apply it to another
   const isKept = ({ cluster, node, tenant }: NodeChange) =>
     (onCluster(cluster) || onCluster(node.slice(0, node.indexOf('/')))) && ofTenant(tenant)
   const nodes = changes.nodes.filter(isKept)

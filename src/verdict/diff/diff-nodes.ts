@@ -21,7 +21,7 @@ interface Place {
 
 /**
  * What makes `after` of `before`, by fields; items of lists are matched by what names them (see matchItems). A field that is
- * null is one that is not there, as for the API server. Deterministic: fields in the order of their names.
+ * null counts as absent, as for the API server. Deterministic: fields in the order of their names.
  */
 export function diffNodes(before: Node, after: Node, schema: Schema): Operation[] {
   const walk = new Walk()
@@ -182,7 +182,7 @@ function asSets(before: readonly string[], after: readonly string[]): Matching {
   return { pairs, ...only(removed.slice(both), added.slice(both)), reordered: false }
 }
 
-/** Only what stands between the same neighbours, as many on both sides, is an item that changed. */
+/** Only items between the same neighbors, as many on both sides, count as changed. */
 function asSequences(before: readonly string[], after: readonly string[]): Matching {
   const { same, removed, added } = align(before, after)
   const pairs = same.map(([i, j]) => ({ before: i, after: j }))
