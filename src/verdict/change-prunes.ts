@@ -124,7 +124,7 @@ function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
 }
 
-/** Its parent no longer renders it, or is gone for that reason. With a parent that does not build, or a cluster that is gone, unknown. */
+/** Its parent no longer renders it, or is gone. Unknown with a parent that does not build, or a cluster that is gone. */
 function isGone(
   node: FleetNode,
   before: ReadonlyMap<string, FleetNode>,
