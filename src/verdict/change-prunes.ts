@@ -124,7 +124,7 @@ function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
 }
 
-/** Its parent no longer renders it, or is gone. Unknown with a parent that does not build, or a cluster that is gone. */
+/** Its parent no longer renders it, or is gone for that reason. Unknown if a parent does not build or the cluster is gone. */
 function isGone(
   node: FleetNode,
   before: ReadonlyMap<string, FleetNode>,
