@@ -79,7 +79,7 @@ export interface ErrorDetails {
   readonly remote?: string | undefined
   /** Path of the encrypted file whose content is all that is missing. */
   readonly sealed?: string | undefined
-  /** Seconds after which the other side said to come back. */
+  /** Seconds to wait before a retry, as the other side asked. */
   readonly retryAfter?: number | undefined
   /** The other side refuses everything of ours until then, not only this. */
   readonly limited?: boolean | undefined

@@ -130,7 +130,7 @@ export function fenced(language: string, lines: readonly string[]): string {
   return [`${fence}${language}`, ...lines, fence].join('\n')
 }
 
-/** As much of a sentence without types as anybody reads. */
+/** Maximum length shown of a sentence without types. */
 const MAX_TEXT = 4_000
 
 /** A message as markup of an element's content: a value is `code`, and nothing in it is markup. */
@@ -144,7 +144,7 @@ function typedHtml(one: MessagePart): string {
 
 const codeOf = (text: string) => `<code>${htmlText(text)}</code>`
 
-/** What it quotes between backticks stands as code. An odd number of backticks quotes nothing. */
+/** Text between backticks becomes code. An odd number of backticks quotes nothing. */
 function sentence(words: string): string {
   const parts = words.split('`')
   if (parts.length % 2 === 0) return htmlText(words)

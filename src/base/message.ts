@@ -1,4 +1,4 @@
-/** What a value in a message is: by it is known how it is written, and who may read it. */
+/** The type of a value in a message: decides how it is written and who may read it. */
 export type ValueType =
   | 'tenant'
   /** An object, or the name of one: a namespace too. */
@@ -118,7 +118,7 @@ export function unquoted({ text }: MessagePart): string {
   return /^(["`])(.*)\1$/s.exec(text)?.[2] ?? text
 }
 
-/** What was said as an error or a finding: plain text, and beside it the same with types, where it has them. */
+/** The text of an error or a finding: plain, and with typed parts where it has them. */
 export interface Worded {
   readonly message: string
   readonly said?: Message | undefined
@@ -149,7 +149,6 @@ export function fixOf({ fix = '', saidFix }: Pick<Worded, 'fix' | 'saidFix'>): M
   return typedMessage({ message: fix, said: saidFix })
 }
 
-/** A message or a sentence as a message. */
 export function asMessage(text: string | Message): Message {
   return typeof text === 'string' ? untyped(text) : text
 }

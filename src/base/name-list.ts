@@ -1,4 +1,4 @@
-/** Of these names the ones most like `name` first, as many as `count`: for a message that says what there is. */
+/** The `count` names most like `name`, best first, for a message that lists what exists. */
 export function closest(name: string, names: Iterable<string>, count = 20): string[] {
   const short = name.slice(0, MAX)
   return [...new Set(names)]

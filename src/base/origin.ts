@@ -23,12 +23,12 @@ export type SourceLine = Pick<Origin, 'repository' | 'file' | 'line'>
 
 /** Where a value was written: 1-based line and column of a file of a repository. */
 export interface Origin {
-  /** Normalised address of the repository; '' for a plain folder. */
+  /** Normalized address of the repository; '' for a plain folder. */
   readonly repository: string
   /** Path relative to the root of the repository. */
   readonly file: string
   readonly line: number
   readonly column: number
-  /** Through what the value came here, innermost first; absent for a value that stands where it was written. */
+  /** What brought the value here, innermost first; absent where the value is used where it is written. */
   readonly via?: readonly Step[]
 }

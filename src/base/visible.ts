@@ -14,7 +14,7 @@ export function visible(value: string, max = 300): string {
   return `${shown.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}… (${value.length} characters)`
 }
 
-/** Whoever is named before the host, but for the user that every server of git has. */
+/** The login before the host, except the user that every git server has. */
 const LOGIN = /(?<=:\/\/)(?!git@)[^\s/"'<>\\]+(?=@)/g
 const TOKEN = /(?<=[?&][\w-]{0,40}(?:token|secret|password|passwd|sig|signature|api[-_]?key)=)[^\s&"'<>\\]+/gi
 
@@ -62,7 +62,7 @@ function redactLine(text: string): string {
 
 const OPENS_BLOCK = new RegExp(`${NAMES}${GIVES}(?:[|>][-+\\d]{0,2}[ \\t]*)?$`, 'i')
 
-/** Lines of a text that somebody wrote, each without credentials, and without what a block of YAML gives to the name of one. */
+/** Lines of a foreign text without credentials and without YAML blocks under the name of one. */
 export function redactLines(lines: readonly string[]): string[] {
   let within: number | undefined
   return lines.map(line => {

@@ -7,7 +7,7 @@ import { count } from './text/findings.ts'
 import { fitBudget, fold, type Section } from './text/fit-budget.ts'
 import { fileAddress, placeOf } from './text/place.ts'
 
-/** Marks the one comment of ours about an apply. Anybody can write it: match the author too, and keep no state in it. */
+/** Marks our one comment about an apply. Anyone can write it: match the author too, and keep no state in it. */
 export const APPLIED_MARKER = '<!-- bailiwick:applied -->'
 
 interface CommentFacts {

@@ -59,7 +59,7 @@ interface ApplyCheckRun {
 }
 
 /**
- * What an apply did on one cluster, said on a commit: per node what was created, configured, pruned and refused, in the API
+ * What an apply did on one cluster, reported on a commit: per node what was created, configured, pruned and refused, in the API
  * server's words without secret values, at the line that writes it, and what is held. Pass only the nodes that the commit's
  * repository may see. `here`: its address; lines of other repositories are left out.
  */
@@ -138,7 +138,7 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const unchanged = node.objects.length - changed.length
   if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
-  // a run that ended before its first node was nobody's
+  // a run that ended before its first node belongs to no tenant
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
   const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
   const head = `### ${code(node.key)}${at} ${outcomeOf(node)}${reason}${as}`
@@ -153,7 +153,7 @@ function outcomeOf({ outcome, objects }: AppliedNode): string {
   return isChanged ? 'applied in part' : 'refused'
 }
 
-/** The name of the check run that says what a worker applied to a cluster. */
+/** The name of the check run for what a worker applied to a cluster. */
 export const applyRunName = (cluster: string): string => visible(`bailiwick / apply (${cluster})`, 100)
 
 /** What others changed of one object on a cluster, and the worker put back: names only, never a value. */

@@ -44,11 +44,11 @@ function ofCluster(changes: Changes, cluster: string): Changes {
   }
 }
 
-/** How much is told, from all of it to a line for each Kustomization. */
+/** How much is shown, from all of it to a line for each Kustomization. */
 const LEVELS = ['full', 'short', 'counts', 'lines'] as const
 export type DetailLevel = (typeof LEVELS)[number]
 
-/** What is said where not all is told. */
+/** The note where not all is shown. */
 const SHORTENED: Readonly<Record<DetailLevel, string>> = {
   full: 'nothing is omitted',
   short: 'fields of added objects, and most fields of other objects, are omitted',
@@ -126,7 +126,7 @@ export function changeLists(changes: Changes): Section[] {
   return lists.map(list => list(changes)).filter(section => section !== undefined)
 }
 
-/** `total`: of what the lines tell, where that is more than they. */
+/** `total`: how many there are, where the lines show fewer. */
 function section(heading: string, lines: readonly Line[], label: string, total?: number): Section | undefined {
   if (lines.length === 0) return undefined
   const shown = lines.slice(0, MAX_LINES)
@@ -137,7 +137,7 @@ function section(heading: string, lines: readonly Line[], label: string, total?:
   return { text: fold(heading, items.join('\n')), label }
 }
 
-/** `weight`: how many things it tells. */
+/** `weight`: how many things it shows. */
 interface Line {
   readonly text: string
   readonly weight: number
@@ -240,7 +240,7 @@ function imageList(changes: Changes): Section | undefined {
 
 /**
  * Joins a text that has parts of several lengths: the longest form that fits, and at the shortest as many of its parts as
- * fit. What was left out is said, with the address of the page that has all of it. At most 60,000 characters.
+ * fit. What was left out is counted, with the address of the page that has all of it. At most 60,000 characters.
  */
 export function fitLevels(head: string, sectionsAt: (level: DetailLevel) => readonly Section[], page?: string): string {
   const more = page === undefined ? undefined : ` [The details page](${page}) has all details.`

@@ -15,7 +15,7 @@ import {
 } from '../verdict/diff/changes.ts'
 import { count } from './text/findings.ts'
 
-/** The same change of a Kustomization on one or more clusters: said once. */
+/** The same change of a Kustomization on one or more clusters: listed once. */
 interface NodeGroup {
   readonly node: NodeChange
   readonly clusters: readonly string[]
@@ -72,11 +72,11 @@ export function countsText({ added, changed, replaced, moved, removed, deleted }
   return parts.join(', ')
 }
 
-/** How much of a diff is told: all of it, without context, or only how much there is of each object. */
+/** How much of a diff is shown: all of it, without context, or only how much there is of each object. */
 export type Detail = 'full' | 'short' | 'counts'
 
 const MAX_FIELDS: Readonly<Record<Detail, number>> = { full: 60, short: 12, counts: 0 }
-/** What is added as a whole is context: it stands in the change as its author wrote it. */
+/** What is added as a whole is context: the change has it as its author wrote it. */
 const MAX_ADDED: Readonly<Record<Detail, number>> = { full: 15, short: 0, counts: 0 }
 const MAX_LINES: Readonly<Record<Detail, number>> = { full: 41, short: 6, counts: 0 }
 
@@ -134,10 +134,10 @@ function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, deta
   return [...(was === undefined ? [] : [`-  ${path}: ${was}`]), ...(now === undefined ? [] : [`+  ${path}: ${now}`])]
 }
 
-/** The mark stays in the first column, where it gives the line its colour. */
+/** The mark stays in the first column, where it gives the line its color. */
 const indented = (line: string): string => `${line.slice(0, 1)}    ${line.slice(2)}`
 
-/** Groups of Kubernetes itself: what their resources are called says enough. */
+/** API groups of Kubernetes itself, whose resources need no group after their name. */
 const OWN_GROUP = /\.(?:[a-z0-9.-]+\.k8s\.io|apps|batch|autoscaling|policy|extensions)$/
 const MAX_SHOWN = 12
 
@@ -197,7 +197,7 @@ export function clusterList(clusters: readonly string[], more = 0): string {
   return `${shown.join(', ')}${andMore(left)}`
 }
 
-/** So many lines are listed where not all is asked for. */
+/** Maximum number of lines where not all is asked for. */
 const FEW_LINES = 20
 const FEW_FIELDS = 4
 const FEW_CLUSTERS = 10

@@ -21,7 +21,7 @@ export interface CheckRunText {
   readonly actions: readonly Button[]
 }
 
-/** What a check run says about a verdict; what it concludes is the decision's. */
+/** The text of a check run about a verdict; the decision sets its conclusion. */
 export type VerdictText = Omit<CheckRunText, 'conclusion'>
 
 /** One annotation of a check run, in GitHub's words; plain text, GitHub reads no Markdown in it. */
@@ -36,7 +36,7 @@ export interface Annotation {
 /** GitHub takes 50 per request; more than this costs needless requests, and the text counts the rest. */
 export const MAX_ANNOTATIONS = 100
 
-/** What stands at lines of this repository: new errors, then new violations by severity, then new warnings. */
+/** Findings at lines of this repository: new errors, then new violations by severity, then new warnings. */
 export function annotationsOf(verdict: Verdict, context: ReportContext): Annotation[] {
   const errors = groupFailures(verdict.errors.filter(isNew)).flatMap(group => failureAnnotation(group, context))
   const violations = groupFindings(verdict.violations.filter(isNew))
@@ -88,7 +88,7 @@ function named(all: readonly string[]): string {
   return `${shown.map(name => visible(name)).join(', ')}${andMore(left)}`
 }
 
-/** GitHub shows lines of changed files only; what is written elsewhere stands in the summary. */
+/** GitHub shows annotations on changed files only; the others are in the summary. */
 function isShown(file: string, { changedPaths }: ReportContext): boolean {
   return isAnnotatable(file) && (changedPaths === undefined || changedPaths.has(file))
 }
@@ -102,7 +102,7 @@ export function isAnnotatable(file: string): boolean {
 function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file: string; line: number } {
   const { origin } = finding
   if (!changedPaths || changedPaths.has(origin.file)) return origin
-  // steps of Flux may stand in another repository than the origin, those of kustomize never do
+  // Flux steps may be in another repository than the origin, kustomize steps never are
   const own = finding.via.filter(step => !step.step.startsWith('flux-') && step.step !== 'kustomization')
   return own.find(step => changedPaths.has(step.file)) ?? origin
 }
@@ -154,12 +154,12 @@ interface AnnouncementText {
   readonly summary: string
 }
 
-/** What is said meanwhile: `3 of 61 Kustomizations rendered (58 known)`. */
+/** The text while it runs: `3 of 61 Kustomizations rendered (58 known)`. */
 export function announcementOf(progress: Progress): AnnouncementText {
   const summary = 'Bailiwick posts the verdict here when it is done. Until then this check blocks.'
   if (progress.state === 'queued') return { status: 'queued', title: 'Queued', summary }
   const { rendered, known, total } = progress
-  // a change may bring more than there were: then nobody knows how many there will be
+  // a change may add some: then the total is unknown
   const isKnown = total !== undefined && total >= rendered + known
   const done = isKnown ? `${rendered} of ${count(total, 'Kustomization')}` : count(rendered, 'Kustomization')
   const title = `${done} rendered${known > 0 ? ` (${known} known)` : ''}`
@@ -172,9 +172,9 @@ const FORM =
 const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull' } as const
 
 /**
- * The external id of a check run: version of engine and rules, what it is about, combination, hash of what is said, hash
- * of the lines that are annotated, hash of the base that it is about. Equal ids say the same; it stands on GitHub and is
- * all that is remembered of a verdict.
+ * The external id of a check run: version of engine and rules, what it is about, revision set, hash of the text, hash of
+ * the annotated lines, hash of the base. Equal ids mean equal texts; GitHub keeps it, and it is all that is remembered of
+ * a verdict.
  */
 export function externalIdOf(
   outcome: Outcome,
@@ -205,7 +205,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
   return FORM.exec(externalId)?.groups?.version
 }
 
-/** Whether it says that nothing could be evaluated, for a reason that no event tells the end of. */
+/** Whether nothing could be evaluated for a reason whose end no event reports. */
 export function isUndecidedId(externalId: string): boolean {
   return FORM.exec(externalId)?.groups?.combination === UNDECIDED
 }

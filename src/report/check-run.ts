@@ -45,7 +45,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
   const { repository, audience, nodes = [] } = context
   const whole = viewFor(outcome, audience, repository, nodes)
-  // what is approved, and what is not, is said by the required approvals themselves
+  // the required approvals list what is approved and what is not
   const view = {
     ...whole,
     verdict: context.decisions ? { ...whole.verdict, requiredApprovals: [] } : whole.verdict,
@@ -77,7 +77,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   }
 }
 
-/** A long table is folded: what blocks stands below it. */
+/** A long table is folded: what blocks comes below it. */
 function tableOf(verdict: Verdict): string {
   const table = matrixTable(verdict)
   const rows = table.split('\n').length
@@ -92,7 +92,7 @@ function untouched(context: ReportContext): VerdictText {
   return { title, summary, annotations: [], actions: buttonsOf(context) }
 }
 
-/** Errors without a place whose message speaks of the pull request and of nobody else. */
+/** Errors without a place whose message is only about the pull request. */
 const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
   'merge-conflict',
   'check-shared',
@@ -145,7 +145,7 @@ function evaluatedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext
   return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.combination.slice(0, 12))}.`
 }
 
-/** A refactoring that renders the same has no comment: here it is said. */
+/** A refactoring that renders the same has no comment, so it is reported here. */
 function renderedLine({ changes }: ReportContext): string {
   if (changes === undefined || changes.hidden > 0) return ''
   if (isUnchanged(changes)) return 'No rendered changes.'
@@ -233,7 +233,7 @@ function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Anno
 export const CLOSED_ERROR =
   "the cause is in another repository, which cannot be named here. The operator's log names it"
 
-/** Errors that quote who asked for something, and nobody else. */
+/** Errors that quote only the person who asked. */
 const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([
   'command-input',
   'onboard-input',
@@ -251,12 +251,12 @@ const REPOSITORY = /[\w.-]+\/[\w.-]+/
 /** Where a branch is quoted it is the pull request's own. */
 const BRANCH = /\b(?:branch|with) "[^"]*"/g
 
-/** An id of git names nobody. */
+/** A git id names no person. */
 const COMMIT = /^[0-9a-f]{7,64}$/
 
 /**
- * Whether an error that came before any verdict may be told on the repository at `here`. Nobody knows then which names belong
- * to other tenants, so one that stands in another repository, or names one, may not.
+ * Whether an error before any verdict may be published on the repository at `here`. It is unknown then which names belong
+ * to other tenants, so one that is located in another repository, or names one, may not.
  */
 export function isOpenError({ code, origin, message, said }: BailiwickError, here: string): boolean {
   if (ABOUT_WHAT_WAS_ASKED.has(code)) return true

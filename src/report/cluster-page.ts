@@ -128,7 +128,7 @@ function phaseOf({ outcome, reason, objects }: AppliedNode): NodePhase {
   return reason === undefined ? 'applied' : 'waiting'
 }
 
-/** A node that is as it was is no news of this commit; neither is one that is in order when it is seen first. */
+/** An unchanged node is not listed for this commit; neither is one that is in order when it is seen first. */
 function sinceOf(
   phase: NodePhase,
   before: NodeState | undefined,

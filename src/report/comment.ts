@@ -18,12 +18,12 @@ import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
 import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
 
-/** Marks the one comment of ours on a pull request. Anybody can write it: match the author too, and keep no state in it. */
+/** Marks our one comment on a pull request. Anyone can write it: match the author too, and keep no state in it. */
 export const COMMENT_MARKER = '<!-- bailiwick:verdict -->'
 
 /**
  * The sticky comment on a pull request: verdict, matrix, next step; folded each finding, and what the clusters get. Undefined
- * when there is nothing to say (no finding is new, and every cluster gets what it had): a comment that exists should go then.
+ * when there is nothing to report (no new finding, no rendered change): a comment that exists should go then.
  * At most 60,000 characters: what is too long becomes shorter by rule, and says so.
  */
 export function commentOf(outcome: Outcome, context: ReportContext): string | undefined {

@@ -31,7 +31,7 @@ export type BaselineState =
 
 /** The facts that the first report shows. */
 export interface FirstReportFacts {
-  /** Normalised address of the fleet. */
+  /** Normalized address of the fleet. */
   readonly url: string
   readonly survey: FleetSurvey
   readonly gates: readonly BranchGate[]
@@ -57,7 +57,7 @@ const HOW = [
   `- or ask the operator of this App to name it in ${code('FLEETS')} or ${code('CLUSTERS_FILE')}.`,
 ]
 
-/** Says in the first report of a fleet, or of one that may be, what an owner has to decide; '' where nothing is open. */
+/** What an owner has to decide, for the first report of a (possible) fleet; '' where nothing is open. */
 export function designationSection(url: string, open: OpenDesignation | undefined): string {
   if (!open) return ''
   const here = code(shortUrl(url))
@@ -103,7 +103,7 @@ interface AuditBody {
   readonly lines: readonly string[]
 }
 
-/** How many items are in which state, and then what is to be said about them. */
+/** How many items are in which state, then the details. */
 function bodyOf({ items }: ClusterAudit, here: string): AuditBody {
   const of = (state: AuditItem['state']) => items.filter(item => item.state === state)
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${of(state).length} ${state}`).join(', ')
@@ -241,7 +241,7 @@ function shownList(names: readonly string[], max = 6): string {
   return shown.length === 0 ? '➖' : shown.join(', ') + andMore(left)
 }
 
-/** A table of Markdown whose cells are Markdown already; beyond `max` rows it says how many are left out. */
+/** A Markdown table whose cells are Markdown already; beyond `max` rows it counts the rest. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[], max: number): string {
   const left = rows.length - max
   return [

@@ -7,12 +7,12 @@ import { isNew } from './text/findings.ts'
 const MAX_ROWS = 50
 const MAX_COLUMNS = 20
 
-/** The table tenant x cluster; `''` where there is nothing to tabulate. Tenants with something to say come first. */
+/** The table tenant x cluster; `''` where there is nothing to tabulate. Tenants with findings come first. */
 export function matrixTable(verdict: Verdict): string {
   const cells = cellsOf(verdict)
   const red = new Set([...cells.values()].filter(({ counts }) => weightOf(counts) > 0).map(({ cluster }) => cluster))
   const all = verdict.clusters.map(cluster => cluster.name)
-  // where there are too many columns, the ones with something to say are kept
+  // where there are too many columns, the ones with findings are kept
   const clusters =
     all.length <= MAX_COLUMNS ? all : all.sort((a, b) => Number(red.has(b)) - Number(red.has(a))).slice(0, MAX_COLUMNS)
   const rows = rowsOf(verdict, cells)
@@ -82,11 +82,11 @@ function rowsOf(verdict: Verdict, cells: ReadonlyMap<string, Cell>) {
     .sort((a, b) => b.weight - a.weight || (a.label < b.label ? -1 : 1))
 }
 
-/** How many findings a cell of a table stands for, each cause once. */
+/** How many findings a table cell counts, each cause once. */
 export interface StateCounts {
   readonly errors: number
   readonly violations: number
-  /** Errors and violations that were there before. */
+  /** Existing errors and violations. */
   readonly existing: number
   readonly warnings: number
 }

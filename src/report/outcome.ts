@@ -18,12 +18,12 @@ import { PrivateWords } from './text/private-words.ts'
 
 export type { Outcome } from '../verdict/decide.ts'
 
-/** Where it is said, and about what. */
+/** Where it is reported, and about what. */
 export interface ReportContext {
   readonly kind: 'pull-request' | 'branch' | 'merge-group'
-  /** Normalised address of the repository that it is said on. */
+  /** Normalized address of the repository that it is reported on. */
   readonly repository: string
-  /** The commit that the check run stands on. */
+  /** The commit of the check run. */
   readonly headSha: string
   /** The fleet's address and the commit of it that was evaluated; absent where no fleet was read. */
   readonly fleet?: { readonly repository: string; readonly commit: string }
@@ -47,7 +47,7 @@ export interface ReportContext {
   readonly page?: string
 }
 
-/** What one fleet says about a change. */
+/** The outcome of a change for one fleet. */
 export interface FleetStatement {
   /** Normalized address of the fleet. */
   readonly fleet: string
@@ -99,7 +99,7 @@ function tenantsOf(statements: readonly FleetStatement[], url: string): string[]
   return [...new Set(nodes.map(node => node.tenant ?? ''))].sort()
 }
 
-/** What is told in place of a text whose source fewer people can see. */
+/** What replaces a text whose source fewer people can see. */
 const NARROWER = 'The details are in a source that fewer people can see than this repository.'
 const FIX = 'Ask a fleet admin: the fleet repository and the source have the details.'
 const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
@@ -167,7 +167,7 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
   }
 }
 
-/** What was not read has no text: a node that follows it is told of as if nobody knew it. */
+/** A source that was not read has no text: a node that follows it is reported as if it were unknown. */
 function isNarrower({ source, charts = [] }: EvaluatedNode, narrower: ReadonlySet<string>): boolean {
   const read = [source, ...(source.includes ?? []), ...charts].filter(({ commit }) => commit !== '')
   return read.some(({ url }) => narrower.has(url))
@@ -298,7 +298,7 @@ const MAX_NAMED = 5
 
 /**
  * One line for the clusters of which nothing in git says where Flux starts, in plain text; undefined without any. `audience`:
- * tenants that may not be told how the folders of the fleet are called.
+ * tenants that may not learn how the folders of the fleet are called.
  */
 export function assumedClusters(
   { clusters }: Pick<Verdict, 'clusters'>,
@@ -321,7 +321,7 @@ export function assumedClusters(
 
 /**
  * Plain data with each text that is exactly an earlier address of a repository in its present one: a fleet names what it
- * reads as its manifests do, everybody else by where it is now.
+ * reads as its manifests do, all others by where it is now.
  */
 export function withPresentNames<T>(data: T, names: ReadonlyMap<string, string>): T {
   return names.size === 0 ? data : (renamed(data, names) as T)

@@ -15,7 +15,7 @@ export const stoppedMarker = (incident: string): string => `<!-- bailiwick:trail
 
 export const STOPPED_TITLE = 'Bailiwick: decisions are not recorded, because the trail was changed'
 
-/** The issue that tells the fleet admins why the App no longer writes to a trail, and how to restore it. */
+/** The issue for fleet admins: why the App no longer writes to a trail, and how to restore it. */
 export function trailStoppedText({ branch, why, commit, fleet }: StoppedTrail): string {
   return [
     `Bailiwick writes each decision about this fleet to the branch ${code(branch)}. Someone else changed that branch: ${prose(why, 400)}.`,
@@ -34,7 +34,7 @@ export const REFUSED = 'refused'
 
 export const REFUSED_TITLE = 'Bailiwick: decisions are not recorded, because GitHub refuses the commits'
 
-/** The issue that tells the fleet admins that the App may not write to the trail. `why`: GitHub's message. */
+/** The issue for fleet admins: the App may not write to the trail. `why`: GitHub's message. */
 export function trailRefusedText(branch: string, why: string): string {
   return [
     `Bailiwick writes each decision about this fleet to the branch ${code(branch)}, but GitHub rejects the writes: ${prose(why, 400)}.`,

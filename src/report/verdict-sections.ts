@@ -39,7 +39,7 @@ export function verdictSections(verdict: Verdict, here: string): Section[] {
   ]
 }
 
-/** What passes only with an approval, where nobody says whether there is one. */
+/** What passes only with an approval, where it is unknown whether there is one. */
 function approvalSections({ requiredApprovals }: Verdict): Section[] {
   const all = groupApprovals(requiredApprovals)
   if (all.length === 0) return []
@@ -99,7 +99,7 @@ function notReachedSections({ notReached }: Verdict, here: string): Section[] {
   return [{ text, label: 'list of Kustomizations that no cluster builds' }]
 }
 
-/** What becomes of each changed file, folded. */
+/** The classification of each changed file, folded. */
 export function changedFilesSections({ changedFiles = [] }: Pick<Verdict, 'changedFiles'>): Section[] {
   if (changedFiles.length === 0) return []
   const { counts, lines } = changedFilesLines(changedFiles, text => code(text, 300))

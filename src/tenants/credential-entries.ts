@@ -14,7 +14,7 @@ interface DeployKeyFact {
 export interface KnownKeys {
   /** `<owner>/<name>` of the fleet. */
   readonly fleet: string
-  /** By normalized address; undefined: they are not visible, `why` says so. */
+  /** By normalized address; undefined: they are not visible, for the reason in `why`. */
   readonly repositories: ReadonlyMap<string, readonly DeployKeyFact[]>
   /** What else could not be looked at. */
   readonly notVisible: readonly string[]
@@ -65,7 +65,7 @@ export function credentialEntries(
 const NO_KEYS = 'deploy keys: only the App can list them (`/bailiwick credentials` on an issue of the fleet)'
 const isSsh = ({ address }: SourceSecret) => /^ssh:|^[\w.-]+@/.test(address)
 
-/** Keys that say they are of a tenant of this fleet which does not read that repository. */
+/** Keys whose title names a tenant of this fleet that does not read that repository. */
 function strayKeys(
   read: readonly SourceSecret[],
   { fleet, repositories }: KnownKeys,
@@ -134,7 +134,7 @@ function unseen(source: SourceSecret): string[] {
   ]
 }
 
-/** How each kind of entry is headed, what has to be done first. */
+/** The heading of each kind of entry, the most urgent first. */
 export const ENTRY_TITLES: Readonly<Record<CredentialEntry['kind'], string>> = {
   'in-clear': 'Secrets in clear',
   'key-of-no-tenant': 'Deploy keys of no tenant',

@@ -9,7 +9,7 @@ import { openValues } from '../rules/secrets/open-values.ts'
 import { encryptedDocuments, SOPS_CONFIG, SopsConfigs } from '../rules/secrets/sops-files.ts'
 import { isSealed } from '../rules/secrets/sops-values.ts'
 
-/** What a fleet's own repository says about the credentials of its tenants. Plain JSON, without a value of any Secret. */
+/** What a fleet's own repository shows of its tenants' credentials. Plain JSON, without values of Secrets. */
 export interface CredentialReport {
   readonly sources: readonly SourceSecret[]
   /** Encrypted files whose recipients are not those of their creation rule. */
@@ -20,7 +20,7 @@ export interface CredentialReport {
   readonly notVisible: readonly string[]
 }
 
-/** A Secret that stands in git in clear, and where. */
+/** A Secret in plain text in git, and where. */
 interface ClearSecret {
   /** `Secret <namespace>/<name>`. */
   readonly object: string

@@ -12,7 +12,7 @@ interface Placed {
  * Addresses of the repositories whose open pull requests may be evaluated otherwise because a fleet moved from one evaluation
  * to the next: those whose nodes changed, whose tenants have other rights or findings, and those that share a namespace or,
  * by an object of the whole cluster, everything with what changed. What a tenant changes within its own namespaces concerns
- * nobody else.
+ * no other repository.
  */
 export function affectedRepositories(before: Evaluation, after: Evaluation): ReadonlySet<string> {
   const changed = changedNodes(before, after)

@@ -30,7 +30,7 @@ export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refuse
 export interface Held {
   readonly node: string
   readonly reason: string
-  /** What would be said of it by itself is nothing: only these values, or an ancestor, hold it back. */
+  /** By itself it would have no finding: only these values, or an ancestor, hold it back. */
   readonly by?: 'values' | 'parent'
   /** What it violates, or what cannot be evaluated of it. */
   readonly found?: Finding | NodeFailure
@@ -84,7 +84,7 @@ function ownReason(node: EvaluatedNode, state: ApprovalState): Why | undefined {
 }
 
 const AWAITS_VALUES = 'it depends on values of the cluster that are not known'
-/** Nothing that it says itself leads to them. */
+/** None of its own fields leads to them. */
 const NOT_OPENED =
   'it depends on values that only the cluster has, and names no ConfigMap, Secret or encrypted file that gives them. Encrypted files of a secretGenerator may be YAML without comments, JSON, binary or, under envs, dotenv'
 
@@ -133,7 +133,7 @@ function isSealedByPatches({ refused, digest, failures, holes = [] }: EvaluatedN
   return refused.includes(SEALED_PATCHES) && digest === '' && failures.every(({ message }) => left.has(message))
 }
 
-/** Of the platform, evaluated as another cluster: whoever its kubeconfig says applies it there, and never the worker. */
+/** Of the platform, evaluated as another cluster: the user of its kubeconfig applies it, never the worker. */
 function isByKubeConfig({ tenant, hub, cluster, user, settings }: EvaluatedNode): boolean {
   return (
     tenant === null &&
@@ -163,7 +163,7 @@ function sealedReason({ decryption, namespace }: EvaluatedNode, { binding }: App
   return undefined
 }
 
-/** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */
+/** Existing findings count only from the baseline file: one that only a base had is no reason to apply it. */
 /** The API server answers the account in the same way when it is asked: no engine that learned the rule holds back a node by it. */
 const ASKED_AGAIN = 'account-cannot-apply'
 
@@ -218,7 +218,7 @@ const placeText = ({ repository, file, line }: Pick<Origin, 'repository' | 'file
 /** What the operator bound a cluster to: only this branch of this repository ever reaches it. */
 interface Binding {
   readonly cluster: string
-  /** Normalised address of the fleet repository. */
+  /** Normalized address of the fleet repository. */
   readonly fleet: string
   readonly branch: string
   /** The clusters as which API servers are listed that kubeConfigs may lead to; absent: none. */

@@ -27,7 +27,7 @@ import { isBuilt, isNotVisible, type LeftOut, leftOutOf } from './evaluated.ts'
 import { failureOf, findingOf, levelOf, unknownRules } from './findings.ts'
 import { placeOf } from './hidden-content.ts'
 
-/** What the rules say about a fleet by itself: every state is `new` until it is compared. */
+/** Findings of the rules about a fleet by itself: every state is `new` until it is compared. */
 export interface Assessment {
   readonly findings: readonly Finding[]
   readonly failures: readonly NodeFailure[]
@@ -35,7 +35,7 @@ export interface Assessment {
   readonly inputs: ReadonlyMap<string, string>
 }
 
-/** How a fleet is assessed; whoever remembers earlier answers gives the same ones as `assess`. */
+/** How a fleet is assessed; an implementation with a cache returns the same as `assess`. */
 export type Assess = (fleet: Fleet, before?: Fleet) => Assessment
 
 /** Asks every rule that is switched on; `before` is for what only a change can break. Pure and deterministic. */
@@ -53,7 +53,7 @@ export function assess(fleet: Fleet, before?: Fleet): Assessment {
   )
 }
 
-/** What was said about all parts of a fleet, as one. */
+/** Merges the findings about all parts of a fleet. */
 export function assessmentOf(fleet: Fleet, parts: Iterable<Assessed>): Assessment {
   const results = emptyFound('tenant')
   for (const one of unknownRules(fleet, rules)) results.failures.add(one)
@@ -117,7 +117,7 @@ export function repositoryPart(rules: RuleSet, repository: EvaluatedRepository):
   return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, node: nodes[0]?.key, assess }
 }
 
-/** All that a fleet is asked about, in the order of what is said. */
+/** Every part of a fleet that rules are asked about, in the order of the findings. */
 function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined): Generator<AssessablePart> {
   const keys = new Set(fleet.nodes.map(node => node.key))
   for (const node of fleet.nodes) yield nodePart(rules, node)
@@ -198,7 +198,7 @@ function oncePerField({ config }: RuleContext) {
 
 /** Rules about objects that the platform writes for a tenant, where these hold others. */
 const OF_PLATFORM = new Set(['sa-required', 'sa-foreign'])
-/** Rules that speak about the object as a whole, or about names and values as they are written. */
+/** Rules about the object as a whole, or about names and values as they are written. */
 const OF_HOLDER = new Set(['embedded-content'])
 const AS_WRITTEN = new Set(['invalid-object', 'schema-mismatch', 'unicode-confusable'])
 
@@ -244,7 +244,7 @@ interface CheckedPlace {
   readonly content: string
 }
 
-/** Adds what a check found to what was said. What it throws as `render-limits` is an evaluation error of that place. */
+/** Adds what a check found. A `render-limits` error that it throws is an evaluation error of that place. */
 function take(
   rule: Rule,
   check: () => Iterable<Violation>,
@@ -367,7 +367,7 @@ interface LeftOutFindings {
   text: string
 }
 
-/** Findings or errors up to a limit for each tenant: nobody takes the memory that the verdicts of the others need. */
+/** Findings or errors up to a limit per tenant, so that one tenant cannot use up the memory of the others. */
 class LimitedFindings<T extends Finding | NodeFailure> {
   readonly all: T[] = []
   readonly #limit: number

@@ -17,13 +17,13 @@ import {
 import { type Asker, forget, type Question, RecordedIndex } from './recorded-index.ts'
 
 /**
- * Assesses states of one fleet one after the other, as `assess` does: rules are only asked again about what is another
- * thing by now, and about what follows from an answer that is another one.
+ * Assesses states of one fleet one after the other, as `assess` does: rules run again only for what changed, and for what
+ * follows from a changed answer.
  */
 export class Assessor {
   /** How many parts rules were asked about. */
   asked = 0
-  /** Whoever follows what is worked on. */
+  /** Receives progress. */
   watch: Watch | undefined
   readonly #alone = new KeptAnswers()
   readonly #compared = new KeptAnswers()
@@ -74,11 +74,11 @@ class Asked implements Asker {
   readonly about: readonly unknown[]
   result: Assessed = { findings: [], failures: [] }
   stale = false
-  /** Where it stands, if it is one of a row. */
+  /** Its position, if it is one of a row. */
   place = -1
   readonly #spoiled: Set<Asked>
 
-  /** `spoiled`: where to note that an answer is another one. */
+  /** `spoiled`: where to note a changed answer. */
   constructor(about: readonly unknown[], spoiled: Set<Asked>) {
     this.about = about
     this.#spoiled = spoiled
@@ -98,7 +98,7 @@ class Asked implements Asker {
 class Row<T> {
   items: readonly T[] = []
   asked: Asked[] = []
-  /** Places of those about whom something may be said. */
+  /** Places of those that may have findings. */
   #speaking = new Set<number>()
 
   /** Goes on to other items, looking at those that are not the very same at their place, and at those at `others`. */
@@ -135,7 +135,7 @@ class Row<T> {
 type Ask = (part: AssessablePart, asked: Asked) => Assessed
 
 /**
- * What was said about the parts of the last fleet, in their order: whoever goes through the next one meets most of them
+ * The findings about the parts of the last fleet, in their order: a pass through the next one meets most of them
  * at the same place, and looks only at those that are others or whose answers are.
  */
 class KeptAnswers {
@@ -150,7 +150,7 @@ class KeptAnswers {
   #disabled: readonly string[] | undefined
   #rules = new RuleSet([])
 
-  /** What is said about every part of a fleet that something is said about, in order. */
+  /** The findings about every part of a fleet that has some, in order. */
   run(fleet: Fleet, before: Fleet | undefined, ask: Ask): Assessed[] {
     this.#prepare(fleet)
     const touched = this.#goThroughNodes(fleet, ask)
@@ -203,12 +203,12 @@ class KeptAnswers {
     )
   }
 
-  /** Places of those who got another answer, in whichever row they are. */
+  /** Places of parts that got another answer, in any row. */
   #spoiledPlaces(): Set<number> {
     return new Set([...this.#spoiled].map(asked => asked.place))
   }
 
-  /** What was said about a part, where that still holds; else what is said now. */
+  /** The earlier findings about a part where they are still valid, else new ones. */
   #hold(part: AssessablePart, ask: Ask): Asked {
     const known = this.#parts.get(part.id)
     if (known && !known.stale && sameAbout(known.about, part.about)) return known
@@ -227,7 +227,7 @@ class KeptAnswers {
     }
   }
 
-  /** Everything is asked again where what holds for all of it is another thing. */
+  /** Everything is asked again where something that applies to all of it changed. */
   #prepare({ config, disabledRules = [] }: Fleet): void {
     const sameConfig = this.#config !== undefined && sameDeep(this.#config, config)
     if (sameConfig && sameDeep(this.#disabled, disabledRules)) return
@@ -250,14 +250,14 @@ function sameAbout(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((one, index) => one === b[index] || sameRendered(one, b[index]))
 }
 
-/** Nodes are the same thing for rules where only the commit of their source is another. */
+/** For rules, nodes are the same where only the commit of their source differs. */
 function sameRendered(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || !('objects' in a) || !('objects' in b)) return false
   const [one, other] = [a as FleetNode, b as FleetNode]
   return one.objects === other.objects && sameRetained(one, other) && sameButObjects(one, other)
 }
 
-/** Where in a list things with a key stand, for lists of which few items change from one to the next. */
+/** Positions in a list by key, for lists of which few items change from one to the next. */
 class Places<T> {
   readonly #keyOf: (item: T) => string
   #items: readonly T[] = []
@@ -279,7 +279,7 @@ class Places<T> {
     return this.#places.get(key) ?? []
   }
 
-  /** Whether the same keys stand at the same places as before. */
+  /** Whether the same keys are at the same positions as before. */
   #isAligned(last: readonly T[]): boolean {
     const items = this.#items
     if (items.length !== last.length) return false

@@ -20,8 +20,8 @@ interface Stands {
 
 /**
  * The baseline file that lists these violations. The same violations give the same bytes, in an order that does not
- * follow files or lines, so that a change of the fleet changes only the entries that it is about. `before`: what the
- * file said, whose reasons stay; `keep`: those entries stay too, as what they name could not be looked at.
+ * follow files or lines, so that a change of the fleet changes only the entries that it is about. `before`: the old
+ * file, whose reasons stay; `keep`: its entries stay too, as what they name could not be looked at.
  */
 export function baselineText({ violations, errors }: Stands, before: Baseline, keep: boolean): string {
   const found = new Map<string, Finding>()
@@ -56,7 +56,7 @@ function errorsText(errors: Iterable<NodeFailure>, before: Baseline): string {
   return `${ERRORS}errors:\n${entries.map(({ text }) => text).join('')}`
 }
 
-/** Whether a baseline can accept it: nothing was evaluated at all, or a source is not read yet, stays an error. */
+/** Whether a baseline can accept it: not if nothing was evaluated at all, or a source is not read yet. */
 export function isAcceptable({ hides }: NodeFailure): boolean {
   return hides !== undefined
 }
@@ -81,7 +81,7 @@ function quoted(value: string): string {
   return JSON.stringify(cut).replace(/[^\x20-\x7e]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** What stands in a fleet, whoever it blocks. */
+/** The existing findings of a fleet, for every tenant. */
 interface Legacy {
   readonly verdict: Verdict
   /** The violations that belong into a baseline: a waiver ends by itself, what it covers has no place there. */

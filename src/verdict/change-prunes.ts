@@ -10,7 +10,7 @@ export interface ChangePrunes {
   readonly digest: string
   /** By the key of the node: what is deleted, in one sentence. */
   readonly nodes: readonly { readonly node: string; readonly what: string }[]
-  /** How many other nodes the readers are not told of. */
+  /** How many other nodes are not shown to the readers. */
   readonly hidden: number
   /** Of nodes and objects, see prunePrints. */
   readonly prints: readonly string[]
@@ -18,7 +18,7 @@ export interface ChangePrunes {
   readonly approvedBy?: string
 }
 
-/** More do not fit into the record of an approval. */
+/** The record of an approval has no room for more. */
 export const MAX_PRINTS = 2_000
 
 /**
@@ -117,14 +117,14 @@ function mayTake(was: FleetNode, to: FleetNode): boolean {
   return to.tenant === undefined || to.identity.user === was.identity.user || !isUnknown(to)
 }
 
-/** One that goes ends as its deletionPolicy says. */
+/** A removed one ends by its deletionPolicy. */
 function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   if (now) return now.prune
   const { deletionPolicy } = readApplySettings(was.kustomization, was.namespace).settings
   return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
 }
 
-/** Its parent renders it no more, or is gone for that reason. With a parent that does not build, or a cluster that is gone, unknown. */
+/** Its parent no longer renders it, or is gone for that reason. Unknown if a parent does not build or the cluster is gone. */
 function isGone(
   node: FleetNode,
   before: ReadonlyMap<string, FleetNode>,

@@ -16,7 +16,7 @@ import { followsRepository, type UnseenReader, unseenReaders } from './unseen-re
 /** Id of the behavior: a changed file may be applied by what is not visible. */
 const UNSEEN_CHANGE = 'unseen-change'
 
-/** So many Kustomizations that render a file are named. */
+/** Maximum number of Kustomizations named that render a file. */
 const FEW = 10
 
 /** The changed files of a repository, and what of them needs an approval because nothing of it was evaluated. */
@@ -26,7 +26,7 @@ interface ClassifiedFiles {
 }
 
 /**
- * Tells of every file that a change adds, edits or removes in the repository at `url` whether Kustomizations render it,
+ * Finds for every file that a change adds, edits or removes in the repository at `url` whether Kustomizations render it,
  * nothing reads it, or something that is not visible may apply it; of either side of the change.
  */
 export function classifyFiles(head: Fleet, base: Fleet, url: string): ClassifiedFiles {
@@ -45,7 +45,7 @@ export function classifyFiles(head: Fleet, base: Fleet, url: string): Classified
       },
     ]
   })
-  // a working copy that stands for a branch and for a tag of it is one change
+  // a working copy for a branch and for a tag of it is one change
   const same = Map.groupBy(changed, ({ now, was }) => `${now.tree.id} ${was.tree.id}`)
   const all = [...same.values()].flatMap(group =>
     classify(

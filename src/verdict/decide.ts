@@ -39,10 +39,10 @@ function blocked(by: Decision['by'], outcome: Outcome): Decision {
 export interface MissingApproval {
   /** Id of the behavior in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
   readonly rule: string
-  /** What asks for it, who may agree, in one sentence. */
+  /** What requires it and who may approve, in one sentence. */
   readonly message: string
   readonly fix: string
-  /** The file of the change that asks for it, where it is one. */
+  /** The file of the change that requires it, where it is one. */
   readonly path?: string
 }
 
@@ -57,7 +57,7 @@ export interface HumanDecisions {
   /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
   readonly hold?: {
     readonly by: string
-    /** Who took the label off without write access to the repository: the hold stays. */
+    /** Who removed the label without write access to the repository: the hold stays. */
     readonly takenOffBy?: string
   }
   /** A fleet admin lets this one head pass, whatever the verdict. */
@@ -67,8 +67,8 @@ export interface HumanDecisions {
   /** Required approvals that were given; absent: none. */
   readonly approvals?: readonly GivenApproval[]
   /**
-   * GitHub keeps checks by commit. Of several open pull requests with one head and base, the numbers of those whose verdict stands
-   * in place of the pull request's own; empty: its own stands.
+   * GitHub keeps checks by commit. Of several open pull requests with one head and base, the numbers of those whose verdict
+   * replaces the pull request's own; empty: its own counts.
    */
   readonly worse: readonly number[]
 }

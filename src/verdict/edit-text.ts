@@ -80,7 +80,7 @@ function withoutRest(documents: readonly Node[], found: FoundField): FoundField 
   return parent?.type === 'map' && field ? { ...found, path, field, parent } : found
 }
 
-/** A field that a merge key brought stands somewhere else, too. */
+/** A field that a merge key brought is written somewhere else, too. */
 function withinMerge(documents: readonly Node[], { document, path }: FoundField): boolean {
   let here: Node | undefined = documents[document]
   for (const step of path) {
@@ -172,7 +172,7 @@ function renaming(
   return { first: line, last: line, lines: [`${text.slice(0, column - 1)}${wanted}${rest}`] }
 }
 
-/** Nothing but spaces stands before the key. */
+/** Only spaces come before the key. */
 function beginsLine(lines: readonly string[], { key }: Field): boolean {
   return (lines[key.line - 1] ?? '').slice(0, key.column - 1).trim() === ''
 }

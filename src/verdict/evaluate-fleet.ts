@@ -34,11 +34,11 @@ export interface EvaluateOptions {
   readonly base?: Fleet
   /** revisionSetOf the input of the head. */
   readonly combination: string
-  /** What the fleet's baseline file accepts: errors always, violations where there is no base to compare with. */
+  /** The fleet's baseline file: it accepts errors always, violations where there is no base to compare with. */
   readonly baseline?: Baseline
-  /** The day, `YYYY-MM-DD` in UTC; without it no waiver holds. */
+  /** The day, `YYYY-MM-DD` in UTC; without it no waiver is valid. */
   readonly today?: string
-  /** Normalised address of the repository that the change is in, where it is not the fleet: what may lead there and cannot be rendered decides. */
+  /** Normalized address of the repository that the change is in, where it is not the fleet: what may lead there and cannot be rendered decides. */
   readonly changed?: string
   /** Why nothing of what was to be evaluated was: errors that no node has. */
   readonly failures?: readonly NodeFailure[]
@@ -132,7 +132,7 @@ function approvalsIn(
   return [...ofChange, ...tenantSources(head, base)]
 }
 
-/** What stood, for a finding of the head: what is applied now stood only where it was applied. */
+/** The existing finding for one of the head: what is applied now existed only where it was applied. */
 function standingApplied(
   base: Fleet,
   head: Fleet,
@@ -184,7 +184,7 @@ function inOrder(a: Finding | NodeFailure, b: Finding | NodeFailure): number {
 
 /**
  * What the base has and the head has not. Of a node that the head cannot see, because it or what would render it fails,
- * nobody knows: that is never fixed.
+ * nothing is known: that is never fixed.
  */
 function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now: readonly Finding[]): Finding[] {
   const present = new Set(now.map(one => one.fingerprint))
@@ -195,7 +195,7 @@ function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now
   const isUnseen = (key: string) => {
     for (let here: string | undefined = key; here !== undefined; here = parents.get(here)) {
       const isSeen = seen.get(here)
-      // who is seen and has not this child any more has removed it
+      // a visible parent without this child has removed it
       if (isSeen !== undefined) return !isSeen
     }
     return false
@@ -208,7 +208,7 @@ const LOOKED_FOR =
   'Searched for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
 
 /**
- * Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows
+ * Nothing evaluated is not a pass: a repository without clusters is not a fleet, and one of which nothing is built shows
  * nothing. Where nothing of the base is visible either, no change can mend that: it is existing, and asks for an approval.
  */
 function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {

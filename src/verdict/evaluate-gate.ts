@@ -140,7 +140,7 @@ function nameOf({ kind, name, of }: ProtectionLayer): string {
 /** A backtick would end the quotation. */
 const shown = (value: string) => `\`${value.replaceAll('`', "'")}\``
 
-/** A check that must have passed; `app` null: whoever reports a check or a status of that name. */
+/** A check that must have passed; `app` null: any App may report a check or a status of that name. */
 interface RequiredCheck {
   readonly context: string
   readonly app: number | null
@@ -161,13 +161,13 @@ export interface ProtectionLayer {
   readonly pullRequest: boolean | undefined
   readonly forbidsForcePush: boolean | undefined
   readonly forbidsDeletion: boolean | undefined
-  /** Who may pass by it, in words; empty: nobody. */
+  /** Who may bypass it, in words; empty: no one. */
   readonly bypass: readonly string[] | undefined
 }
 
 /** The protection of one branch, as GitHub reports it. Plain data. */
 export interface ProtectedBranch {
-  /** Normalised address of the repository. */
+  /** Normalized address of the repository. */
   readonly url: string
   readonly branch: string
   readonly layers: readonly ProtectionLayer[]

@@ -111,7 +111,7 @@ export class EvaluateSession {
   readonly #fleets = new FleetSession()
   readonly #assessor = new Assessor()
 
-  /** Tells whoever follows it what is worked on. */
+  /** Reports progress. */
   set watch(watch: Watch | undefined) {
     this.#fleets.watch = watch
     this.#assessor.watch = watch

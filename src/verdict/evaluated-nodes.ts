@@ -52,7 +52,7 @@ function cleanNodes(nodes: readonly FleetNode[], like: readonly FleetNode[] | un
   return clean
 }
 
-/** A node with what was found in it, as plain data for whoever applies it. */
+/** A node with its findings, as plain data for the worker that applies it. */
 export function evaluatedNode(
   node: FleetNode,
   findings: readonly Finding[],
@@ -198,7 +198,7 @@ function refusedFields(kustomization: KubeObject, objects: readonly KubeObject[]
   // only substitution and decryption make values unknown
   const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
   const hidden = mayHide && objects.some(object => isOpaque(object.root))
-  // its artifact has a revision of its own, which nobody but the cluster knows
+  // its artifact has a revision of its own, which only the cluster knows
   const isGenerated = stringAt(spec, ['sourceRef', 'kind']) === 'ExternalArtifact'
   const generated = isGenerated ? ['spec.sourceRef.kind'] : []
   return [...generated, ...set.map(([key]) => `spec.${key}`), ...(hidden ? [UNKNOWN_VALUES] : [])].sort()
@@ -211,7 +211,7 @@ function isOpaque(node: Node): boolean {
   return false
 }
 
-/** Written, but with the value that says nothing. */
+/** Set, but to the value without a meaning. */
 function isUnset(node: Node): boolean {
   if (node.type === 'scalar') return node.value === null || node.value === false || node.value === ''
   return node.type === 'list' ? node.items.length === 0 : node.fields.size === 0
@@ -225,8 +225,8 @@ interface ReadDecryption {
 }
 
 /**
- * Reads `spec.decryption` and what is encrypted: objects, patches, and the files that Secrets are generated from. Whoever applies
- * them opens them first, and evaluates them once more. What is known of an object whose values alone are encrypted is enough
+ * Reads `spec.decryption` and what is encrypted: objects, patches, and the files that Secrets are generated from. The worker
+ * decrypts them first, and evaluates them once more. What is known of an object whose values alone are encrypted is enough
  * for what depends on it.
  */
 function readDecryption(

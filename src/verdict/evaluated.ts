@@ -69,7 +69,7 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
   }
 }
 
-/** HelmReleases, whose own objects nobody renders. */
+/** HelmReleases, whose own objects are not rendered. */
 export const releasesIn = oncePer(
   ({ objects }: FleetNode) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
 )

@@ -76,7 +76,7 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
 
 /**
  * Existing violations of what Flux refuses in the base, or of what hangs below it, and would apply after the change. They
- * stood in git only: whether they were ever applied is not known.
+ * existed in git only: whether they were ever applied is not known.
  */
 function repairedNodes(findings: readonly Finding[], head: Fleet, base: Fleet): RequiredApproval[] {
   const [now, before] = [new Map(refusedIn(head)), new Map(refusedIn(base))]

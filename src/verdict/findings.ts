@@ -13,13 +13,13 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import { type Finding, type NodeFailure, SEVERITIES, type Severity } from '../rules/model/finding.ts'
 import type { FindingLevel, RuleText, Violation } from '../rules/model/rule.ts'
 
-/** What stands behind a violation that is only reported. */
+/** Why a violation is only reported. */
 const REPORTED = message` It is reported without blocking, because enforcement is "report".`
 
-/** So many values are kept of those that a field may have. */
+/** Maximum number of values kept of those that a field may have. */
 const MAX_ALLOWED = 20
 
-/** A breach as the verdict lists it. */
+/** A violation as the verdict lists it. */
 export function findingOf(rule: RuleText, weight: Weight, violation: Violation, index: FleetIndex): Finding {
   const { node, object, path } = violation
   const tenant = node.tenant ?? ''
@@ -126,7 +126,7 @@ function dedupe(steps: readonly Step[]): Step[] {
 interface Weight {
   readonly level: FindingLevel
   readonly severity: Severity
-  /** It would be a violation, but whoever it concerns is only reported on. */
+  /** It would be a violation, but its tenant or cluster is only reported on. */
   readonly reported?: true
 }
 

@@ -8,9 +8,9 @@ export interface Fix extends TextEdit {
   readonly path: string
   /** The lines as they are. */
   readonly before: readonly string[]
-  /** What it mends, one finding for each rule and object. */
+  /** What it fixes, one finding for each rule and object. */
   readonly findings: readonly Finding[]
-  /** Names this edit of this object, wherever it stands. */
+  /** Identifies this edit of this object, wherever it is written. */
   readonly id: string
   /** A unified diff of the edit, with that of the edits next to it; absent where it cannot be shown. */
   readonly patch?: readonly string[]

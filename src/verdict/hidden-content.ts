@@ -11,8 +11,8 @@ import type { Finding, NodeFailure } from '../rules/model/finding.ts'
 import { leftOutOf } from './evaluated.ts'
 
 /**
- * What of a Kustomization's spec says only when it is applied, from where, or is in the identity already. Whatever else it
- * may say decides what becomes of objects that nobody sees.
+ * Fields of a Kustomization's spec that only set when it is applied or from where, or are in the identity already. Any
+ * other field decides what becomes of objects that are not visible.
  */
 const ELSEWHERE = new Set([
   'interval',
@@ -33,14 +33,14 @@ const ELSEWHERE = new Set([
 interface Place {
   /** Undefined: nothing of it is applied, because it is suspended or Flux refuses it. */
   readonly now: string | undefined
-  /** The places where the same is no news in a later fleet: what is applied may be held there, what is held is not applied. */
+  /** The places where it is existing in a later fleet: what is applied may be held there, what is held is not applied. */
   readonly known: readonly string[]
 }
 
 /**
  * What is not evaluated of a node is known only where its place is: the same bytes on another cluster, with another account or
- * with other values from elsewhere are something else. `isHeld`: what git says of the node does not reach its cluster, so
- * whatever it says there, its controller goes on (see HeldNodes).
+ * with other values from elsewhere are something else. `isHeld`: the node's spec in git does not reach its cluster, so
+ * its controller goes on with the old one (see HeldNodes).
  */
 export function placeOf(node: FleetNode, isHeld: boolean, values = node.values ?? ''): Place {
   if (leftOutOf(node).some(({ isFatal }) => isFatal)) return { now: undefined, known: [] }
@@ -57,8 +57,8 @@ const heldAt = (place: string) => `held ${place}`
 type Where = Pick<Finding, 'node' | 'object'>
 
 /**
- * Tells what of a fleet git holds and Flux does not apply: of a Kustomization that is suspended, or below one, and objects that
- * Flux is told to leave alone. What stands there is let stand by nobody: it was never seen to do anything.
+ * Finds what git holds and Flux does not apply: a suspended Kustomization, all below one, and objects that Flux is set to
+ * ignore. A finding there is not existing: it never had an effect.
  */
 export function dormantIn(fleet: Fleet): (where: Where) => boolean {
   const held = new HeldNodes(fleet)
@@ -82,7 +82,7 @@ const nameOf = ({ apiVersion, kind, namespace, name }: Where['object']) =>
 
 const isLeftAlone = (object: KubeObject) => isMarked(object) || isSuspended(object)
 
-/** Whether an object of Flux says that its controller does nothing for it: by a field, or by an annotation of its group. */
+/** Whether a Flux object is switched off for its controller, by a field or by an annotation of its group. */
 function isSuspended(object: KubeObject): boolean {
   const row = fluxKind(kindOf(object))
   if (!row) return false
@@ -94,7 +94,7 @@ type Hiding = Pick<Finding, 'node' | 'fingerprint' | 'hides' | 'appliedAs'>
 /** Whether a node is held, by its key. */
 type IsHeld = (node: string) => boolean
 
-/** What was left out of an evaluation before: by its cause, the bytes that it hides, and how these were applied. */
+/** What an earlier evaluation left out: by its cause, the bytes that it hides, and how these were applied. */
 export class KnownHidden {
   readonly #bytes = new Set<string>()
   readonly #applied = new Set<string>()
@@ -140,9 +140,9 @@ export class KnownFailures {
   }
 
   /**
-   * A failure with its state. It stands where the base has the same cause, anywhere, and it hides the same there; or where
-   * the baseline accepts exactly these bytes. The same cause that hides other bytes, or has them applied in another way, says
-   * so, and how to get past.
+   * A failure with its state. It is existing where the base has the same cause, anywhere, and it hides the same there; or
+   * where the baseline accepts exactly these bytes. If the same cause hides other bytes, or has them applied in another way,
+   * the message adds that and the way past it.
    */
   withState(failure: NodeFailure): NodeFailure {
     const { fingerprint, hides } = failure

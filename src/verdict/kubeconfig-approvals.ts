@@ -43,7 +43,7 @@ interface Known {
 interface Change {
   readonly applier: Applier
   readonly what: string
-  /** Equal for those that are told together. */
+  /** Equal for those that are listed together. */
   readonly group: string
 }
 
@@ -52,7 +52,7 @@ const keyOf = ({ cluster, id }: Applier) => JSON.stringify([cluster, id.kind, id
 const targetKey = ({ cluster, target }: Applier) => JSON.stringify([cluster, target])
 const accountKey = (one: Applier) => JSON.stringify([targetKey(one), one.id.namespace, one.account])
 
-/** What is new about where and as whom an object acts. One more that acts where others do already is no news. */
+/** What is new about where and as whom an object acts. Another object in a known place is not new. */
 function changeOf(applier: Applier, before: readonly Applier[], known: Known): Change | undefined {
   const of = (what: string, group: string): Change => ({ applier, what, group })
   const { target } = applier
@@ -90,7 +90,7 @@ function kubeConfig({ id, refs }: Applier): string {
 
 const account = ({ account: name }: Applier): string => (name === '' ? 'its own user' : `account ${shownName(name)}`)
 
-/** One that is new is told once, however many objects act by it. */
+/** A new one is listed once, however many objects act by it. */
 function oncePerTarget(changes: readonly Change[]): RequiredApproval[] {
   return onePerGroup(
     changes,
@@ -117,7 +117,7 @@ interface Holder {
   readonly text: string
 }
 
-/** What the fleet renders of a kubeconfig, and who acts by it. */
+/** What the fleet renders of a kubeconfig, and the object that acts by it. */
 interface ChangedKubeConfig {
   readonly applier: Applier
   readonly object: ObjectId
@@ -187,7 +187,7 @@ function keysOf({ cluster }: FleetNode, object: KubeObject): string[] {
   })
 }
 
-/** What says nothing about the content; the keys that SOPS encrypts for are no part of it either. */
+/** Fields that do not affect the content; the keys that SOPS encrypts for are no part of it either. */
 const BESIDES = new Set(['apiVersion', 'metadata', 'status', 'sops'])
 const OF_FLUX = `${KUSTOMIZE_GROUP}/`
 
@@ -204,12 +204,12 @@ function holderOf(object: KubeObject): Holder {
 
 /** An object by which Flux applies something, and on which cluster that is. */
 interface Applier {
-  /** The cluster on which it stands. */
+  /** The cluster that it is on. */
   readonly cluster: string
   readonly id: ObjectId
   /** The tenant that renders it; absent for the platform. */
   readonly tenant?: string
-  /** What its kubeConfig names; none: it acts on the cluster on which it stands. */
+  /** What its kubeConfig names; none: it acts on its own cluster. */
   readonly refs: readonly KubeConfigRef[]
   /** Identity of the kubeconfig that it acts by; '' for none. */
   readonly target: string

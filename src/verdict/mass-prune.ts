@@ -2,7 +2,7 @@ import { andMore } from '../base/name-list.ts'
 import { digestOfTexts } from '../fleet/model/same-node.ts'
 import { display, groupOf, type ObjectId } from '../kube/object.ts'
 
-/** From when on a prune waits for a person. */
+/** The limits above which a prune waits for a person. */
 export interface PruneLimits {
   /** Percent of what a node has on the cluster. */
   readonly share: number
@@ -12,7 +12,7 @@ export interface PruneLimits {
 
 const PRUNE_LIMITS: PruneLimits = { share: 30, atLeast: 10 }
 
-/** What a node would have deleted now. */
+/** What would be deleted of a node now. */
 export interface NodePrune {
   /** `<cluster>/<namespace>/<name>`. */
   readonly node: string

@@ -58,7 +58,7 @@ const isLookedFor = ({ node, object, target }: Use) =>
 const MAX_PAIRS = 20_000_000
 
 /**
- * Whether something of a similar name stands beside what is named: a source that is not in git at all may be applied by hand.
+ * Whether a similar name exists beside the one referenced: a source that is not in git at all may be applied by hand.
  * A tenant decides how many names there are, and how long: beyond the limit each counts as similar.
  */
 function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {

@@ -6,14 +6,14 @@ import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { sameButObjects } from '../fleet/model/same-node.ts'
 import type { KubeObject } from '../kube/object.ts'
 
-/** Someone whose result follows from answers. */
+/** A part whose result follows from answers. */
 export interface Asker {
   readonly questions: Set<Question>
   /** An answer is another one by now. */
   spoil(): void
 }
 
-/** One question with one answer, whoever asks it. */
+/** One question with one answer, shared by all that ask it. */
 export interface Question {
   readonly key: string
   readonly ask: () => unknown
@@ -21,13 +21,13 @@ export interface Question {
   /** Names of the facts that the answer follows from. */
   used: ReadonlySet<string>
   readonly askers: Set<Asker>
-  /** Nobody asks it any more. */
+  /** No part asks it any more. */
   drop(): void
 }
 
 /**
  * An index that notes who asked what. When the fleet moves on, only questions that a changed fact bears on are asked
- * again, and only those who got another answer have to be asked again themselves.
+ * again, and only parts that got another answer are evaluated again.
  */
 export class RecordedIndex {
   /** What rules ask; every public question of FleetIndex goes through `#ask`. */
@@ -49,7 +49,7 @@ export class RecordedIndex {
     return this.#facts.has(key)
   }
 
-  /** From now on the answers are those of `fleet`; whoever got another one before is stale. */
+  /** From now on the answers are those of `fleet`; a part that got another one before is stale. */
   move(fleet: Fleet): void {
     const changed = this.#facts.move(fleet)
     if (!changed) {
@@ -152,8 +152,8 @@ export function questionsOf(): string[] {
 }
 
 /**
- * Whether two answers of an index are the same for whoever asked: objects are the very same ones, of nodes everything
- * counts but what they render. Rather different than the same, where it cannot be told.
+ * Whether two answers of an index are equal: objects by identity, nodes by everything but what they render.
+ * In doubt they differ.
  */
 function sameAnswer(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true

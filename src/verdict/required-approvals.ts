@@ -27,7 +27,7 @@ function followedRoots(head: Fleet, base: Fleet): RequiredApproval[] {
   return rootsOf(head).flatMap(node => {
     const was = before.get(node.cluster)
     const { opaque, unmatched } = node.source
-    // another address is an evaluation error, and what was not visible before is no news
+    // another address is an evaluation error, and what was not visible before needs no approval again
     if (!was || unmatched || (isSame(was, node) && (was.source.opaque !== undefined || opaque === undefined))) return []
     const seen = opaque === undefined ? '' : `. That is not visible, so nothing of it is evaluated: ${opaque}`
     const message = `cluster ${shownName(node.cluster)}: it would follow ${shown(followedText(node))}, not ${shown(followedText(was))} as before${seen}`
@@ -109,7 +109,7 @@ function changedFiles(before: Tree, now: Tree): ReadonlySet<string> {
   return changed
 }
 
-/** Every entry that is no directory at the root, in docs, and below .github, in any case of letters. */
+/** Every entry at the root that is not a directory, in docs, and below .github, in any case of letters. */
 function* guardable(tree: Tree): Generator<TreeEntry> {
   for (const entry of tree.list('')) {
     const name = entry.name.toLowerCase()
@@ -160,8 +160,8 @@ function guardedChange(path: string): GuardedChange | undefined {
 const RULE = 'tenant-removed'
 
 /**
- * Clusters of the base of which nothing is evaluated once the change is merged, or which start elsewhere or have another name
- * then, however they are found: their Flux still runs, and knows nothing of that.
+ * Clusters of the base of which nothing is evaluated once the change is merged, or which start elsewhere or have another
+ * name then, however they are found: their Flux still runs, unaware of that.
  */
 function lostClusters(head: Fleet, base: Fleet): RequiredApproval[] {
   const stay = head.clusters.filter(({ former }) => !former)
@@ -195,7 +195,7 @@ const NEW_CLUSTER_RULE = 'flux-control-plane-object'
 
 /**
  * Clusters that the base does not have, and further ways in which one of the base starts. What a cluster is given before
- * somebody starts it is applied as a whole, as the platform, and nobody is a tenant there but who the change says.
+ * Flux starts on it is applied as a whole, as the platform, and only the change defines its tenants.
  */
 function newClusters(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.clusters.map(cluster => [cluster.name, cluster]))
@@ -214,7 +214,7 @@ function newClusters(head: Fleet, base: Fleet): RequiredApproval[] {
   })
 }
 
-/** Of several that say how one cluster starts, one is evaluated. */
+/** Of several declarations of how one cluster starts, one is evaluated. */
 function otherStarts({ name, otherStarts: now = [] }: Cluster, was: Cluster): RequiredApproval[] {
   const known = new Set((was.otherStarts ?? []).map(({ text }) => text))
   return now.flatMap(({ file, text }) => {
@@ -271,7 +271,7 @@ function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
   })
 }
 
-/** What the platform's Kustomizations hold that Flux applies and nobody evaluates. */
+/** What the platform's Kustomizations hold that Flux applies without an evaluation. */
 function* unseenParts(fleet: Fleet) {
   const held = new HeldNodes(fleet)
   for (const node of fleet.nodes) {

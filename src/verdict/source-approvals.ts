@@ -121,7 +121,7 @@ export function lostDeclarations(head: Fleet): RequiredApproval[] {
   ]
 }
 
-/** The repositories of artifacts of which the file says something else from now on. */
+/** The repositories of artifacts whose declaration in the fleet's file changes. */
 function lostArtifacts(was: readonly DeclaredArtifact[], is: readonly DeclaredArtifact[]): string[] {
   const textOf = ({ address, path }: DeclaredArtifact) => JSON.stringify([address, path])
   const kept = new Set(is.map(textOf))
@@ -183,7 +183,7 @@ interface TenantSource {
 
 /**
  * The sources of tenants that a fleet admin must approve, each once for tenant, address, ref and account: their pushes reach a
- * cluster without our check, or nobody sees their content. What the base has already is approved or older than the rule.
+ * cluster without our check, or their content is not visible. What the base has already is approved or older than the rule.
  */
 function unapprovedSources(head: Fleet, base: Fleet | undefined): TenantSource[] {
   const { config, access } = head
@@ -266,7 +266,7 @@ const partsOf = oncePer((node: FleetNode) => {
   }
 })
 
-/** Tells of a source why its content is not visible; undefined: it is. */
+/** Returns why the content of a source is not visible; undefined: it is visible. */
 function unreadSources({ nodes, repositories, access }: Fleet) {
   const read = new Set(repositories.map(({ url, ref }) => `${url} ${refKey(ref)}`))
   const reasons = new Map(
@@ -282,7 +282,7 @@ function unreadSources({ nodes, repositories, access }: Fleet) {
   }
 }
 
-/** One approval for each group of items; `others` is what the text about the first one says of how many more there are. */
+/** One approval per group of items; `others`: how the text about the first one counts the rest. */
 export function onePerGroup<Item>(
   items: Iterable<Item>,
   groupOf: (item: Item) => string,

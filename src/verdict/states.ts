@@ -7,16 +7,16 @@ import type { Baseline } from '../rules/model/baseline.ts'
 import type { Finding, GrantedWaiver, Severity } from '../rules/model/finding.ts'
 import { isHeavier } from './findings.ts'
 
-/** How much something that stood already counted then. */
+/** How much an existing finding already counted. */
 interface Standing {
   readonly level: Finding['level']
   readonly severity: Severity
 }
 
-/** What stood already, by fingerprint: the findings of the base, or the entries of the baseline file. */
+/** Existing findings by fingerprint: those of the base, or the entries of the baseline file. */
 export type Known = ReadonlyMap<string, Standing>
 
-/** Findings as what stood; where one is there twice, the heavier one. */
+/** Findings as existing ones; of two with one fingerprint, the heavier. */
 export function knownOf(findings: Iterable<Finding>): Known {
   const known = new Map<string, Standing>()
   for (const { fingerprint, level, severity } of findings) {
@@ -26,7 +26,7 @@ export function knownOf(findings: Iterable<Finding>): Known {
   return known
 }
 
-/** The violations as what stands: one without a severity stands whatever the rules make of it later. */
+/** The violations as existing ones: one without a severity is existing, whatever the rules make of it later. */
 export function knownOfBaseline(baseline: Baseline): Known {
   const violations = [...baseline].filter(([, { hides }]) => hides === undefined)
   return new Map(
@@ -34,13 +34,13 @@ export function knownOfBaseline(baseline: Baseline): Known {
   )
 }
 
-/** Why a finding that was there before counts again. */
+/** Why an existing finding counts again. */
 const ANEW = message`What is not evaluated because of it changed, or is applied in another place or form.`
 const APPLIED = message`Before, nothing of it was applied.`
 
 /**
- * A finding with its state. `known`: what stood where it was applied; `everywhere`: also where nothing of it was. `hidden`: it
- * stands for something else that was not evaluated than before, which nobody can have waived.
+ * A finding with its state. `known`: existing where it was applied; `everywhere`: also where nothing of it was.
+ * `hidden`: it hides other content than before, which no waiver can cover.
  */
 export function withState(
   finding: Finding,
@@ -66,7 +66,7 @@ export function withState(
 /** Messages end with or without a full stop. */
 const stop = ({ message: text }: Finding) => (text.endsWith('.') ? message`` : message`.`)
 
-/** The finding with more said at its end. */
+/** The finding with a sentence added at the end of its message. */
 function saying(finding: Finding, more: Message): Finding {
   const { said: _said, saidFix: _fix, ...rest } = finding
   return { ...rest, ...sayingOf(message`${typedMessage(finding)}${more}`, fixOf(finding)) }
@@ -74,7 +74,7 @@ function saying(finding: Finding, more: Message): Finding {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The waivers of a fleet on a day. Who does not say which day it is has none that holds: each of them ends some day. */
+/** The waivers of a fleet on a day. Without a day none is valid, as each of them ends some day. */
 export class Waivers {
   readonly #byRule: ReadonlyMap<string, readonly Waiver[]>
   readonly #today: string | undefined
@@ -84,7 +84,7 @@ export class Waivers {
     this.#today = today !== undefined && DAY.test(today) ? today : undefined
   }
 
-  /** Those that speak of what was found, whether they hold or not. */
+  /** Those that match a finding, valid or not. */
   about({ rule, cluster, object }: Finding): readonly Waiver[] {
     return (this.#byRule.get(rule) ?? []).filter(waiver => {
       const kinds = [object.kind, `${groupOf(object.apiVersion)}/${object.kind}`]
@@ -108,12 +108,12 @@ export class Waivers {
     return accepted.severity === undefined || !isHeavier({ level, severity }, { level, severity: accepted.severity })
   }
 
-  /** The last day of a waiver is a day on which it holds. One that nobody but who asked for it accepted never does. */
+  /** A waiver is valid on its last day, and never if only its requester accepted it. */
   holds(waiver: Waiver): boolean {
     return isApproved(waiver) && this.#today !== undefined && this.#today <= waiver.expires
   }
 
-  /** The combination with what the day makes of it: another day may give another verdict on the same commits. */
+  /** The revision set and what depends on the day: another day may give another verdict on the same commits. */
   revisionSetWith(revisionSet: string): string {
     const all = [...this.#byRule.values()].flat()
     if (all.length === 0) return revisionSet
@@ -121,7 +121,7 @@ export class Waivers {
     return hash('sha256', JSON.stringify([revisionSet, holding]))
   }
 
-  /** What one that does not accept it adds to it. */
+  /** What a waiver that does not accept it adds to it. */
   refusal(waiver: Waiver, { fingerprint, severity }: Finding): string {
     const { expires, origin } = waiver
     const where = `${origin.file}:${origin.line}`
@@ -136,7 +136,7 @@ export function waivedUntil({ expires, approver, reason }: GrantedWaiver): strin
   return `Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
 }
 
-/** Someone accepted it who did not ask for it; logins have no case, and may be written as mentions. */
+/** Someone other than the requester accepted it; logins ignore case, and may be written as mentions. */
 function isApproved({ requester, approver }: Waiver): boolean {
   const login = (who: string) => who.trim().replace(/^@/, '').toLowerCase()
   return approver !== undefined && (requester === undefined || login(requester) !== login(approver))

@@ -2,7 +2,7 @@ import { code, fenced, prose } from '../base/markup.ts'
 import type { Finding } from '../rules/model/finding.ts'
 import type { Fix } from './fixes.ts'
 
-/** A comment of a review that offers a fix with one click. */
+/** A review comment that offers a fix with one click. */
 interface Suggestion {
   readonly path: string
   readonly first: number
@@ -32,7 +32,7 @@ export function fixIdOf(body: string): string | undefined {
 interface Offered {
   /** Ids of fixes that a comment of ours offered, answered or not. */
   readonly offered: ReadonlySet<string>
-  /** How many of those comments still stand on their lines. */
+  /** How many of those comments are still on their lines. */
   readonly open: number
 }
 
@@ -90,7 +90,7 @@ export class ChangedLines {
     })
   }
 
-  /** Whether all of these lines stand in one part of the diff. */
+  /** Whether all of these lines are in one hunk of the diff. */
   covers(first: number, last: number): boolean {
     return this.#ranges.some(([from, to]) => from <= first && last <= to)
   }

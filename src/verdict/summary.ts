@@ -15,7 +15,7 @@ interface Elsewhere {
 const NOTHING: Elsewhere = { violations: 0, errors: 0 }
 const MAX_TEXT = 110
 
-/** What there is to say of a fleet without tenants: a green result must not be read as "they are kept apart". */
+/** The warning for a fleet without tenants: a green result must not be read as "they are kept apart". */
 const NO_TENANTS =
   'No tenants found: tenancy rules did not apply (a namespace labeled toolkit.fluxcd.io/tenant, a Capsule Tenant or tenants in .github/bailiwick.yaml make one)'
 
@@ -111,7 +111,7 @@ function approvals({ requiredApprovals }: Unsummed): string[] {
   ]
 }
 
-/** What was there before the change: it does not block, and what it keeps from being applied is said. */
+/** Existing findings: they do not block, and what they keep from being applied is listed. */
 function existing({ violations, errors }: Unsummed): string[] {
   const of = (state: Finding['state']) => countFindings(violations.filter(one => one.state === state))
   const [standing, waived] = [of('standing'), of('waived')]
@@ -124,7 +124,7 @@ function existing({ violations, errors }: Unsummed): string[] {
   ]
 }
 
-/** The error is the fleet's; that a merge has no effect yet is for everybody whose Kustomizations hang below it. */
+/** The error is the fleet's; every tenant whose Kustomizations hang below it must know that a merge has no effect yet. */
 function below({ belowErrors = 0 }: Unsummed): string[] {
   if (belowErrors === 0) return []
   return [
@@ -250,13 +250,13 @@ function causeKey(finding: Finding): string {
   } = finding
   const what = [rule, level, reported, severity, state]
   if (isShared) return JSON.stringify([...what, cause])
-  // without a line nothing but the object and the words tell two apart
+  // without a line only the object and the words distinguish two
   if (origin.file === '') return JSON.stringify([...what, tenant, object, field, message])
   const { repository, file, line, column } = origin
   return JSON.stringify([...what, repository, file, line, cause ?? [column, nameOf(field)]])
 }
 
-/** The last step of a pointer that is no index. */
+/** The last step of a pointer that is not an index. */
 const nameOf = (field: string): string => field.split('/').findLast(step => !/^\d+$/.test(step)) ?? ''
 
 function groupOf(findings: readonly Finding[]): FindingGroup {
@@ -276,7 +276,7 @@ function groupOf(findings: readonly Finding[]): FindingGroup {
   }
 }
 
-/** What a rule finds follows from what another one finds at the same line: one edit mends both. */
+/** A rule's finding follows from another rule's at the same line: one edit fixes both. */
 const AT_THE_SAME_LINE: ReadonlyMap<string, string> = new Map([
   ['namespace-confinement', 'target-namespace'],
   ['admission-config', 'cluster-scoped-forbidden'],
@@ -347,7 +347,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 const distinct = (list: readonly string[]) => [...new Set(list)]
 
-/** The approvals as people are asked for them: files that were not checked for the same cause are one, at the first file. */
+/** The approvals as shown to people: files that were not checked for the same cause are one, at the first file. */
 export function groupApprovals(approvals: readonly RequiredApproval[]): RequiredApproval[] {
   const groups = Map.groupBy(approvals, one => (one.because === undefined ? one : `${one.rule} ${one.because}`))
   return [...groups.values()].map(all => {

@@ -64,7 +64,7 @@ export interface TrailDecision {
   readonly revisions: readonly TrailRevision[]
   /** Members of the revision set that are not listed, because the line would be too long. */
   readonly revisionsOmitted?: number
-  /** SHA-256 of what was decided, in full: findings, objects, words. 64 hex digits. */
+  /** SHA-256 of what was decided, in full: findings, objects, texts. 64 hex digits. */
   readonly digest: string
   /** Of entries of earlier releases: all that a verdict was made from. It is kept as it is, for the hash of its line. */
   readonly inputs?: object
@@ -211,7 +211,7 @@ export interface TrailLine {
   /** From 1. */
   readonly number: number
   readonly hash: string
-  /** Undefined for bytes that are no entry, exactly as it is written. */
+  /** Undefined for bytes that are not exactly a serialized entry. */
   readonly entry: TrailEntry | undefined
 }
 
@@ -233,7 +233,7 @@ export function* trailLines(bytes: Uint8Array): Generator<TrailLine> {
   }
 }
 
-/** The entry that stands for decisions which could not wait: how many, and nothing else is known of them. */
+/** The entry in place of decisions that could not wait: only their number is known. */
 export function gapDecision(
   lost: number,
   about: Pick<TrailDecision, 'who' | 'repository' | 'engine' | 'at'>,
@@ -245,12 +245,12 @@ export function gapDecision(
 const FORM = /~t(\d{1,15})-([0-9a-f]{24})$/
 const DIGITS = 24
 
-/** An external id that notes, behind what it says, how far the trail had come. */
+/** An external id with the position in the trail appended. */
 export function withAnchor(externalId: string, { seq, hash }: TrailAnchor): string {
   return `${withoutAnchor(externalId)}~t${seq}-${hash.slice(0, DIGITS)}`
 }
 
-/** What an external id says, without the place in the trail. */
+/** An external id without the position in the trail. */
 export function withoutAnchor(externalId: string): string {
   return externalId.replace(FORM, '')
 }

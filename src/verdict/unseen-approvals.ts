@@ -31,7 +31,7 @@ export interface RemoteFile {
    * cluster or with another account, is another one. Where nothing of its node is applied it is the same everywhere.
    */
   readonly key: string
-  /** The identities under which it is no news later. */
+  /** The identities under which it needs no approval later. */
   readonly known: readonly string[]
 }
 
@@ -105,7 +105,7 @@ export function unrenderedSets(head: Fleet, base: Fleet): RequiredApproval[] {
 
 interface Unrendered {
   readonly set: KubeObject
-  /** Where its parts stand. */
+  /** Where its parts are. */
   readonly what: string
   /** Equal for what makes the same on the same cluster. */
   readonly key: string

@@ -159,7 +159,7 @@ function from(node: Parameters<typeof reachableBy>[1], tree: Tree): Reads {
   }
 }
 
-/** What generators copy into an artifact, or a chart is made of; undefined where no manifest says it. */
+/** What generators copy into an artifact or make a chart from; undefined where no manifest shows it. */
 function readsOfParts(node: FleetNode, object: KubeObject, { index, repository }: Side): Reads | undefined {
   const parts = index.chartParts(node.key, object)
   if (parts === undefined || parts === 'too-much') return undefined
@@ -273,7 +273,7 @@ function* pathsIn(node: Node): Generator<NamedPath> {
   }
 }
 
-/** With the Kustomizations that stand in what these read, and so are not visible either. */
+/** With the Kustomizations inside what these read, which are not visible either. */
 function withStanding(
   found: readonly UnseenReader[],
   { notReached }: Fleet,

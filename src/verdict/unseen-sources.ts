@@ -63,7 +63,7 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
 const isVersionNamed = ({ severities, unrenderedCharts }: FleetConfig) =>
   severities.get(sourceNewVersion.id) !== 'off' && unrenderedCharts !== 'approve'
 
-/** The repositories that it follows by a tag, a range of tags or another ref that is no branch, where that is visible. */
+/** The repositories that it follows by a tag, a range of tags or another ref than a branch, where that is visible. */
 function movingIn({ tenant, source }: FleetNode): string[] {
   if (tenant !== undefined || source.opaque !== undefined) return []
   const moves = ({ ref }: Pick<IncludedSource, 'ref'>) => (ref.tag ?? ref.semver ?? ref.name) !== undefined
@@ -105,7 +105,7 @@ function keyOfAnyVersion(node: FleetNode, specs: Specs, place: string): string {
   const { source, path } = node
   const ref = JSON.stringify(canonicalRef(source.ref), (name, value) => (name === 'tag' ? '' : value))
   const included = (source.includes ?? []).map(({ url, ref }) => [url, refKey(ref)])
-  // without an address, as that of an ExternalArtifact, its own name stands for what it is
+  // without an address, as that of an ExternalArtifact, its own name identifies it
   return JSON.stringify([source.url || source.id, ref, included, specOf(node, specs).rest, path, place])
 }
 
@@ -148,7 +148,7 @@ const sourcesOf = oncePer((node: FleetNode): readonly (readonly [id: string, spe
   }),
 )
 
-/** The artifacts that a generator makes, which nobody renders. */
+/** The artifacts that a generator makes, which are not rendered. */
 function madeBy(object: KubeObject): string[] {
   const list = at(object.root, ['spec', 'artifacts'])
   if (kindOf(object) !== ARTIFACT_GENERATOR || list?.type !== 'list') return []
@@ -177,7 +177,7 @@ export function isSame(a: Pick<FleetNode, 'source'>, b: Pick<FleetNode, 'source'
 
 /**
  * Sources of which a change leaves nothing to see: Kustomizations and clusters that from now on follow what no manifest
- * declares, or another address. What stood so before is listed as not visible, because real fleets apply sources by hand.
+ * declares, or another address. An existing case is listed as not visible, because real fleets apply sources by hand.
  */
 export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const hidden = withoutCluster(head)
@@ -191,7 +191,7 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
     // bootstrap may have made the source of a root by hand; one that was rendered is not
     const isRoot = node.parent === undefined && node.digest !== ''
     if (isRoot && start && declares(base, start) && !declares(head, node)) return [withoutObject(node)]
-    // a source that someone applied stood before, on some cluster; a name that the change brings may be a mistake
+    // a source applied by hand existed before, on some cluster; a name that the change brings may be a mistake
     if (presumed) return undeclared.has(id) ? [] : [withoutObject(node)]
     const was = start?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
@@ -225,7 +225,7 @@ function foldersThatGo({ nodes, repositories }: Fleet, base: Fleet): ReadonlyMap
   return Map.groupBy(without, ({ source }) => source.id)
 }
 
-/** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
+/** A repository that no cluster follows by its address: nothing is evaluated, which is not a pass, however old it is. */
 function withoutCluster({ nodes }: Fleet): NodeFailure[] {
   const roots = nodes.filter(node => node.parent === undefined)
   if (roots.length === 0 || roots.some(node => node.source.unmatched?.why !== 'other-address')) return []
@@ -275,7 +275,7 @@ export function unreadableSources(head: Fleet, base: Fleet): NodeFailure[] {
     const known = base.access!.declarations.get(key)
     return one.refused && ownerOf(one.url) === owner && !(known && isSameRefusal(known, one))
   })
-  // those that tenants may add are approved, or not (approvals/tenant-sources.ts)
+  // those that tenants may add are approved, or not (source-approvals.ts)
   const isError = head.config.tenantSources === 'declared'
   const declared = new Set(refused.map(([key]) => key))
   const failures = (isError ? refused : []).flatMap(([, one]) => {

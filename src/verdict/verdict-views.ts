@@ -65,7 +65,7 @@ function keysAbove(kept: readonly EvaluatedNode[], nodes: readonly EvaluatedNode
   return above
 }
 
-/** Names of which there is not a Kustomization: nothing of them was evaluated. */
+/** Names without a Kustomization: nothing of them was evaluated. */
 function nothingLeft(
   kept: readonly EvaluatedNode[],
   { clusters, tenants }: VerdictFilter,
@@ -111,7 +111,7 @@ function split<T>(list: readonly T[], isIn: (one: T) => boolean): [T[], T[]] {
 const countNew = (list: readonly (Finding | NodeFailure)[]) => list.filter(({ state }) => state === 'new').length
 
 /**
- * The part of a verdict that concerns one repository: what stands in the nodes that read it or may lead there unseen, and in
+ * The part of a verdict that concerns one repository: findings in the nodes that read it or may lead there unseen, and in
  * those that they lead to, and whatever else is new there because of a change of it in a pull request. The others' own faults do not turn it red.
  */
 export function scopeVerdict(evaluation: Evaluation, url: string, options: { readonly keepNew: boolean }): Verdict {
@@ -184,7 +184,7 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
 
 const WEIGHT = { unread: 0, rendered: 1, unseen: 2 } as const
 
-/** What one fleet renders another one may apply unseen: each file once, as the one says that saw least. */
+/** What one fleet renders another one may apply unseen: each file once, with the classification that saw least. */
 function mergeFiles(verdicts: readonly Verdict[]): ChangedFile[] {
   const byPath = Map.groupBy(
     verdicts.flatMap(({ changedFiles = [] }) => changedFiles),
@@ -193,7 +193,7 @@ function mergeFiles(verdicts: readonly Verdict[]): ChangedFile[] {
   return [...byPath.values()].map(all => all.reduce((a, b) => (WEIGHT[b.state] > WEIGHT[a.state] ? b : a)))
 }
 
-/** A name stands once: whoever reads the verdict cannot tell the fleets apart by it. */
+/** Each name once, so that a reader cannot tell the fleets apart by it. */
 function mergeTenants(tenants: Verdict['tenants']): Verdict['tenants'] {
   const union = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort()
   return [...Map.groupBy(tenants, tenant => tenant.name)]
@@ -208,7 +208,7 @@ function mergeTenants(tenants: Verdict['tenants']): Verdict['tenants'] {
 
 /**
  * Whether a node deploys content of the repository at `url` in a way that counts there: its source's own, what that includes,
- * or a chart of its releases, but nothing that only a tenant's declaration leads to: that gates nobody else's repository.
+ * or a chart of its releases, but nothing that only a tenant's declaration leads to: that gates only its own repository.
  */
 export function readsFrom(node: Pick<EvaluatedNode, 'source' | 'charts'>, url: string): boolean {
   return partsOf(node).some(one => one.url === url && !one.lent)
@@ -226,9 +226,9 @@ const partsOf = ({ source, charts = [] }: Pick<EvaluatedNode, 'source' | 'charts
 ]
 
 /**
- * An evaluation that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
+ * An evaluation that is never applied, with the objects by name only: crossing to another thread costs their length. Of a
  * change in a tenant's repository at `changed` the objects of its tenants stay: by them, and by the names of others, a report
- * knows which words it must not say.
+ * knows which words it must leave out.
  */
 export function leanEvaluation(evaluation: Evaluation, head: Fleet, changed: string | undefined): Evaluation {
   const own = evaluation.nodes.filter(node => changed !== undefined && readsFrom(node, changed))

@@ -5,7 +5,7 @@ import { count } from '../text/findings.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */
 export interface EvaluatedAs {
-  /** Normalised address; '' where it has none. */
+  /** Normalized address; '' where it has none. */
   readonly repository: string
   readonly branch: string
   /** Where the branch is known from. */
@@ -16,7 +16,7 @@ export interface EvaluatedAs {
 
 /** What a format of a verdict needs besides the verdict. */
 export interface FormatContext {
-  /** Normalised address of the repository in which the reader stands; '' where it has none. */
+  /** Normalized address of the reader's repository; '' where it has none. */
   readonly here: string
   readonly rules: readonly RuleText[]
   /** Version of this program. */
@@ -51,7 +51,7 @@ export interface Elsewhere {
 
 export const NOTHING_ELSEWHERE: Elsewhere = { violations: 0, errors: 0, others: 0 }
 
-/** What is counted only, as one line; undefined where that is nothing. */
+/** What is counted only, as one line; undefined if there is nothing. */
 export function elsewhereText({ violations, errors, others }: Elsewhere): string | undefined {
   const parts = [
     ...(violations > 0 ? [count(violations, 'violation')] : []),

@@ -137,7 +137,7 @@ function originJson({ repository, file, line, column }: Finding['origin']) {
 
 /**
  * The verdict as workflow commands of GitHub Actions: `::error` for what is new and blocks, `::warning` for warnings,
- * `::notice` for what stands. Only files of the repository at hand are named as files. Source: GitHub's "Workflow commands".
+ * `::notice` for existing ones. Only files of the repository at hand are named as files. Source: GitHub's "Workflow commands".
  */
 export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE, changes }: FormatContext): string {
   const lines = [

@@ -79,7 +79,7 @@ interface Result {
   readonly properties: object
 }
 
-/** What has no place in this repository: GitHub demands one of each result. */
+/** For findings without a place in this repository: GitHub requires one for each result. */
 function notification({ ruleId, ruleIndex, level, message, place, properties }: Result) {
   return {
     level,
@@ -186,7 +186,7 @@ function physical(origin: Finding['origin']) {
   return {
     physicalLocation: {
       artifactLocation: { uri },
-      // code scanning of GitHub demands a line, of what concerns a whole file too
+      // GitHub code scanning requires a line, even for a finding about a whole file
       region: { startLine: Math.max(1, origin.line), startColumn: Math.max(1, origin.column) },
     },
   }

@@ -25,7 +25,7 @@ import { elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-c
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
- * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
+ * of the reader's repository, `elsewhere` what is counted only. Every value is made visible: it may hold
  * escape sequences. `changes`: lines of what changes on the clusters, as they are. With `color` values in messages stand out by what they are.
  * The last line counts what is not visible, even if `look.quiet` hides everything that does not block.
  */
@@ -97,7 +97,7 @@ function impactText(verdict: Verdict, here: string): string[] {
 /** A message as it is written on the reader's terminal. */
 type Say = (message: Message) => string
 
-/** So many of a list are shown on a line. */
+/** Maximum items of a list on one line. */
 const FEW = 20
 
 function findingLines(group: FindingGroup, noun: string, here: string, say: Say, look: Look): string[] {
@@ -172,7 +172,7 @@ function changedLines({ changedFiles = [] }: Verdict): string[] {
   return [counts, ...lines.map(line => `  ${line}`)]
 }
 
-/** So many are listed one by one. */
+/** Maximum number listed one by one. */
 const FEW_NOT_REACHED = 10
 
 function notReachedLines({ notReached }: Verdict, here: string): string[] {

@@ -33,7 +33,7 @@ interface PagePlace {
   readonly at: string
 }
 
-/** What a page holds of each list: more than anybody reads, less than what would fill a store. */
+/** What a page holds of each list: more than people read, less than what would fill a store. */
 const MAX = {
   violations: 1_000,
   warnings: 500,
@@ -175,7 +175,7 @@ const MAX_FLEET_PAGE = {
 const MAX_LISTED = 100
 /** Longer reasons are cut. */
 const MAX_WHY = 500
-/** Characters of the rows of one list: names are as long as whoever chose them wants. */
+/** Maximum characters in the rows of one list: names can have any length. */
 const MAX_TEXT = 4 * 1024 * 1024
 
 /** The page of a fleet, in steps of a few milliseconds. It names every tenant: it is for readers of the fleet's own repository only. */

@@ -54,7 +54,7 @@ export interface PageCommit {
   readonly morePulls?: number
 }
 
-/** Why there is no verdict, as far as whoever reads the repository may know it. */
+/** Why there is no verdict, as far as readers of the repository may know it. */
 export interface PageError {
   readonly code: ErrorCode
   readonly message: string
@@ -66,17 +66,17 @@ export interface PageError {
 
 /**
  * What the page of one check of a commit shows: plain JSON of bounded size. It holds what the readers of its repository may see and
- * nothing else, so whoever may read the repository may read all of it.
+ * nothing else, so everyone with read access to the repository may read all of it.
  */
 export interface CheckPage {
   readonly kind: 'check'
   readonly owner: string
   readonly repo: string
-  /** GitHub's id of the repository; absent where nobody knew it. A name can change hands, an id cannot. */
+  /** GitHub's id of the repository; absent where it was unknown. A name can change hands, an id cannot. */
   readonly repositoryId?: number
   /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
   readonly visibility?: Visibility
-  /** Normalised address. */
+  /** Normalized address. */
   readonly repository: string
   readonly headSha: string
   /** Name of the check that it explains: each of a commit has its own page. */
@@ -87,9 +87,9 @@ export interface CheckPage {
   readonly at: string
   readonly conclusion: 'success' | 'failure'
   readonly title: string
-  /** Absent: there is no verdict, for `error`, or because nothing of a fleet is touched. */
+  /** Absent: no verdict, because of `error` or because no fleet resources are affected. */
   readonly verdict?: Verdict
-  /** Clusters of which nothing in git says where Flux starts, in one line. */
+  /** The clusters whose Flux start is not declared in git, in one line. */
   readonly assumed?: string
   readonly hidden: View['hidden']
   readonly error?: PageError
@@ -145,7 +145,7 @@ export interface Excerpt {
   readonly first: number
   /** null: a line that is not shown. */
   readonly lines: readonly (string | null)[]
-  /** Where the value stands in its line. */
+  /** Where the value is in its line. */
   readonly mark: { readonly start: number; readonly end: number }
 }
 
@@ -204,7 +204,7 @@ function excerptOf(
   if (!mark || ('object' in one && one.object.kind === 'Secret')) return undefined
   const first = Math.max(1, line - AROUND)
   const around = lines.slice(first - 1, line + AROUND).map(text => text ?? null)
-  // what follows the last newline is no line
+  // what follows the last newline is not a line
   if (first + around.length - 1 === lines.length && around.at(-1) === '' && around.length > 1) around.pop()
   return { file, line, column, first, lines: around, mark }
 }

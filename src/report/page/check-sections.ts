@@ -15,7 +15,7 @@ import { type StateCounts, stateCounts, weightOf } from '../matrix.ts'
 import { count } from '../text/findings.ts'
 import { type Content, type Html, html } from './html.ts'
 
-/** How many tenants and clusters are shown; those with something to say come first. */
+/** How many tenants and clusters are shown; those with findings come first. */
 const MAX_ROWS = 200
 const MAX_COLUMNS = 30
 

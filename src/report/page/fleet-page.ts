@@ -34,7 +34,7 @@ export interface FleetPage {
   readonly kind: 'fleet'
   readonly owner: string
   readonly repo: string
-  /** GitHub's id of the repository; absent where nobody knew it. */
+  /** GitHub's id of the repository; absent where it was unknown. */
   readonly repositoryId?: number
   /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
   readonly visibility?: Visibility
@@ -50,7 +50,7 @@ export interface FleetPage {
     readonly errors: number
   }
   readonly clusters: readonly { readonly name: string; readonly path: string; readonly nodes: number }[]
-  /** Clusters of which nothing in git says where Flux starts, in one line. */
+  /** The clusters whose Flux start is not declared in git, in one line. */
   readonly assumed?: string
   readonly tenants: readonly Tenant[]
   readonly sources: readonly SeenSource[]

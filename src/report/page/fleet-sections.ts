@@ -226,7 +226,7 @@ ${[...groups.values()].map(group => changerRows(group, links))}</tbody>
 </table></div>`
 }
 
-/** Those who act as the same account with the same rights: that is said once. */
+/** Subjects that act as the same account with the same rights: listed once. */
 function changerRows(group: readonly ChangerView[], links: Links): Content {
   return group.map((changer, at) => {
     const own = html`<td>${repositoryText(changer)}</td><td>${objectText(changer)}</td>`

@@ -82,7 +82,7 @@ ${rows}</tbody>
 </table></div>`
 }
 
-/** A page that says why there is nothing else to see. */
+/** A page that explains why there is nothing else to see. */
 export function noticePage(title: string, content: Content, reader?: Frame['reader']): string {
   return layout(
     { title, crumbs: [], reader },
@@ -111,7 +111,7 @@ const REFUSALS = {
   },
 } as const
 
-/** The page for a request that is refused, whoever sends it. */
+/** The page for a refused request, for every user. */
 export function refusedPage(status: keyof typeof REFUSALS): string {
   const { title, text } = REFUSALS[status]
   return noticePage(

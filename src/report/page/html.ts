@@ -21,7 +21,7 @@ export class Html {
 export type Content = Html | string | number | undefined | false | readonly Content[]
 
 /**
- * Markup with values in it. A value that is no markup itself is shown as text, in element content and between the quotes
+ * Markup with values in it. A value that is not markup itself is shown as text, in element content and between the quotes
  * of an attribute alike: nothing in it ends the place that it stands in, and characters that hide or reorder are written out.
  */
 export function html(markup: TemplateStringsArray, ...values: readonly Content[]): Html {
@@ -66,7 +66,7 @@ export function repositoryLink(url: string, commit = ''): Html {
   return html`<a class="place" href="${commit === '' ? url : `${url}/commit/${encodeURIComponent(commit)}`}">${text}</a>`
 }
 
-/** A moment for people and machines; what is no ISO time is shown as it is. */
+/** A moment for people and machines; what is not an ISO time is shown as it is. */
 export function when(at: string): Html {
   const match = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at)
   if (!match) return html`${at}`

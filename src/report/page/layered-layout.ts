@@ -10,7 +10,7 @@ export interface LayoutPoint {
   readonly row: number
 }
 
-/** Where each node stands, and the points of each edge, both ends included. */
+/** The position of each node, and the points of each edge, both ends included. */
 interface LayeredLayout {
   readonly places: ReadonlyMap<string, LayoutPoint>
   readonly edges: readonly { readonly edge: LayeredEdge; readonly points: readonly LayoutPoint[] }[]
@@ -20,14 +20,14 @@ interface LayeredLayout {
 
 /** How often the order of each layer is improved. Further rounds changed little in fleets of a hundred nodes. */
 const ROUNDS = 6
-/** How often rows move towards their neighbours. */
+/** How often rows move towards their neighbors. */
 const PULLS = 8
 /** Height of the place of a long edge, in rows. */
 const PASSAGE = 0.35
 
 /**
  * Lays a graph out in layers, as Sugiyama, Tagawa and Toda do (1981): long edges pass through a place of their own in each
- * layer, the order within a layer follows the mean of the neighbours, and rows move towards them. `layers`: the keys of
+ * layer, the order within a layer follows the mean of the neighbors, and rows move towards them. `layers`: the keys of
  * each layer in their first order. Edges that do not lead to a later layer are left out. The same graph gives the same
  * layout.
  */
@@ -62,7 +62,7 @@ export function layeredLayout(layers: readonly (readonly string[])[], edges: rea
 
 type Neighbours = ReadonlyMap<string, readonly string[]>
 
-/** The neighbours of each key in the layer before it, and in the one after it. */
+/** The neighbors of each key in the layer before it, and in the one after it. */
 function neighbours(routes: readonly (readonly string[])[]): readonly [Neighbours, Neighbours] {
   const [before, after] = [new Map<string, string[]>(), new Map<string, string[]>()]
   const add = (map: Map<string, string[]>, key: string, other: string) => {
@@ -81,7 +81,7 @@ function neighbours(routes: readonly (readonly string[])[]): readonly [Neighbour
   return [before, after]
 }
 
-/** Each layer sorted by the mean place of its neighbours, forth and back in turn. */
+/** Each layer sorted by the mean place of its neighbors, forth and back in turn. */
 function ordering(columns: readonly (readonly string[])[], before: Neighbours, after: Neighbours): string[][] {
   const ordered = columns.map(keys => [...keys])
   for (let round = 0; round < ROUNDS; round++) {
@@ -99,7 +99,7 @@ function ordering(columns: readonly (readonly string[])[], before: Neighbours, a
   return ordered
 }
 
-/** A row for each key near the rows of its neighbours, so far from the next one in its layer that both have room. */
+/** A row for each key near the rows of its neighbors, so far from the next one in its layer that both have room. */
 function rowsOf(ordered: readonly (readonly string[])[], before: Neighbours, after: Neighbours): Map<string, number> {
   const rows = new Map(ordered.flatMap(keys => keys.map((key, at) => [key, at] as const)))
   for (let pull = 0; pull < PULLS; pull++) {

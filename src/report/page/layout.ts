@@ -5,7 +5,7 @@ export interface Frame {
   readonly title: string
   /** Where the reader is; the last one is here. */
   readonly crumbs: readonly { readonly text: string; readonly href?: string }[]
-  /** Who is signed in; absent where nobody has to. */
+  /** The user that is signed in; absent where no login is needed. */
   readonly reader?: { readonly login: string } | undefined
 }
 
@@ -188,7 +188,7 @@ const ICONS = {
   unsure: html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="9.5"/><path d="M9.3 9.3a2.8 2.8 0 1 1 4 2.6c-.9.4-1.3 1-1.3 1.9"/><path d="M12 17h.01"/></svg>`,
 }
 
-/** A picture that says nothing which does not stand beside it in words. */
+/** A picture that repeats the words beside it. */
 export function icon(name: keyof typeof ICONS): Html {
   return ICONS[name]
 }

@@ -115,7 +115,7 @@ ${assumed !== undefined && html`<p>${assumed}</p>`}
 <ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
 }
 
-/** For maintainers only: without a stored report there is no page to lead to. */
+/** For maintainers only: without a stored report the page does not exist. */
 function credentialsLine(address: string | undefined): Html {
   if (address !== undefined)
     return html`<p><a href="${address}">Credentials</a> <span class="dim small">for maintainers and admins of this repository</span></p>`
@@ -218,7 +218,7 @@ export interface QueueRow {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 
-/** How the work stands at this moment: the jobs that wait, run or failed. */
+/** The state of the queue at this moment: the jobs that wait, run or failed. */
 function queueSection(queue: readonly QueueRow[] | undefined): Html {
   if (queue === undefined)
     return html`<p><span class="tag bad">the queue does not answer</span> Nothing is evaluated until it does. No job is lost.</p>`

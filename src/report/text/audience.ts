@@ -66,7 +66,7 @@ export function viewFor(
         url: url === repository ? url : words.hide(url),
         reason: words.hide(reason),
       })),
-      // they stand in the fleet's repository, and are nobody's yet
+      // they are in the fleet's repository, and belong to no tenant yet
       notReached: [],
     },
     hidden: {
@@ -91,7 +91,7 @@ function filesFor(files: readonly ChangedFile[], audience: readonly string[], no
   })
 }
 
-/** Of others' Kustomizations not even the number is told; a reader's own stand under the names of its tenants. */
+/** Not even the number of others' Kustomizations is shown; a reader's own are listed under its tenants. */
 function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[], nodes: readonly EvaluatedNode[]) {
   const own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
   return nodes.length === 0
@@ -137,10 +137,10 @@ function ownFailure(failure: NodeFailure, words: PrivateWords, repository: strin
   }
 }
 
-/** Such a step may stand in the fleet's repository; those of kustomize stand where the origin does. */
+/** Such a step may be in the fleet's repository; those of kustomize are where the origin is. */
 const isOfFlux = ({ step }: Finding['via'][number]) => step === 'kustomization' || step.startsWith('flux-')
 
-/** Files of its own repository are no news; those of the fleet may be named after others. */
+/** Files of its own repository are not private to it; those of the fleet may be named after others. */
 function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
   if (origin.repository === repository) return origin
   const hide = (text: string) => words.hide(text, { byOthers: true })
@@ -157,7 +157,7 @@ export function ownPolicy(policy: FindingPolicy, hide: (text: string) => string)
   }
 }
 
-/** A waiver in words that name nothing of others. Who and why are values: each is hidden as it stands in quotes. */
+/** A waiver in words that name nothing of others. Who and why are values: each is hidden as quoted. */
 export function ownWaiver({ expires, approver, reason }: GrantedWaiver, hide: (text: string) => string): GrantedWaiver {
   const quoted = (value: string) => hide(`"${value}"`).slice(1, -1)
   return { expires, approver: quoted(approver), reason: quoted(reason) }

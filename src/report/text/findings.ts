@@ -28,7 +28,7 @@ export function isNew(item: { readonly state: Finding['state'] | NodeFailure['st
   return item.state === 'new'
 }
 
-/** The same evaluation error of one or more nodes: said once. */
+/** The same evaluation error of one or more nodes: listed once. */
 export interface FailureGroup {
   readonly failure: NodeFailure
   /** Keys of the nodes, in order; empty for what is about all of it. */
@@ -37,7 +37,7 @@ export interface FailureGroup {
   readonly tenants: readonly string[]
 }
 
-/** What is said of an existing error that Flux shares: it does not block, and nothing comes of what is merged. */
+/** The note for an existing error that Flux shares: it does not block, and merged changes are not applied. */
 const NOT_APPLIED = 'Flux rejects it too. It applies nothing from this Kustomization until the error is fixed.'
 
 /** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
@@ -80,7 +80,7 @@ export function fixText(group: Pick<FindingGroup, 'finding' | 'objects'>, here: 
 
 /** The same with the types of its values. */
 export function fixMessage({ finding, objects }: Pick<FindingGroup, 'finding' | 'objects'>, here: string): Message {
-  // what is generated says less than what stands in a file
+  // a generated file shows less than one in git
   for (const { finding: one } of objects) {
     const edit = editOf(one, here)
     if (edit !== undefined) return edit
@@ -115,7 +115,7 @@ function writtenName(finding: Finding): string | undefined {
 const BUDGET = 20_000
 const ELSEWHERE = '`bailiwick fix --apply` writes it.'
 
-/** The fix whose edit mends a finding. */
+/** The fix whose edit fixes a finding. */
 export function fixOfGroup({ finding }: Pick<FindingGroup, 'finding'>, fixes: readonly Fix[]): Fix | undefined {
   const { rule, origin } = finding
   const isSame = (one: (typeof fixes)[number]['findings'][number]) =>

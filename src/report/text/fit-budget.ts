@@ -1,7 +1,7 @@
 /** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
 export const TEXT_BUDGET = 60_000
 
-/** Room for the last line that says what was left out. */
+/** Room for the last line, which counts what was left out. */
 export const CUT_NOTE = 600
 
 /**
@@ -38,7 +38,7 @@ function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
   return `**Left out for length:** ${shown.join(', ')}${rest}.${more}`
 }
 
-/** A piece of a text that can be left out as a whole; `label` says what was left out. */
+/** A piece of a text that can be left out as a whole; `label` names it where it was. */
 export interface Section {
   readonly text: string
   readonly label: string
@@ -73,7 +73,7 @@ function foldRest(head: string, sections: readonly Section[], lines: number): st
   return [head, ...sections.slice(0, shown).map(({ text }) => text), hidden].join('\n\n')
 }
 
-/** The fold itself, the blank line before it, and a last line that says what was left out. */
+/** The fold itself, the blank line before it, and a last line that counts what was left out. */
 const FOLD_LINES = 6
 
 /** Labels are Markdown, and a summary is HTML: marks of code are left out. */
@@ -107,7 +107,7 @@ const ESCAPES = /\u001b\[[\d;]*m|\u001b\]8;;[^\u001b]*\u001b\\/g
 const DEEPEST = 40
 
 /**
- * Lines of at most `width` characters, broken at spaces; what continues stands below what it continues, right of a label. A single
+ * Lines of at most `width` characters, broken at spaces; a continuation is indented behind its label. A single
  * word stays whole, because a path or an address that is broken can be neither opened nor copied.
  */
 export function fitLines(lines: readonly string[], width: number): string[] {

@@ -25,7 +25,7 @@ function encode(part: string): string {
   return encodeURIComponent(part.toWellFormed())
 }
 
-/** Sources are named by whoever writes them: a link leads to the web or nowhere. */
+/** Tenants choose the names of sources: a link leads to the web or nowhere. */
 export function isAddress(url: string): boolean {
   return /^https:\/\/[\w.-]+(?::\d{1,5})?(?:\/[\w.~-]+)+$/.test(url)
 }

@@ -6,7 +6,7 @@ import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 const WORD = /[\w.-]+/g
 /** Running text, where nothing around it says that it is a name. */
 const LETTERS = /^[A-Za-z]+[.]?$/
-/** Names that every cluster has; whoever else uses them tells nothing by it. */
+/** Names that every cluster has; using one reveals nothing. */
 const COMMON = new Set(
   'default kube-system kube-public kube-node-lease flux-system cluster-admin admin edit view main master capsule-system'.split(
     ' ',
@@ -15,15 +15,15 @@ const COMMON = new Set(
 const HIDDEN = "(another tenant's)"
 
 interface Writing {
-  /** Words that stand in what the audience wrote, beside what was evaluated. */
+  /** Words that the audience wrote, besides what was evaluated. */
   readonly written?: readonly string[]
-  /** What the text is about was written elsewhere, so a name of another tenant is news wherever it stands. */
+  /** The text is about what was written elsewhere, so a name of another tenant is always private. */
   readonly byOthers?: boolean
 }
 
 /**
  * Knows which words only other tenants use, so that a text for one audience can do without them: names of tenants,
- * namespaces, accounts, Kustomizations, objects and repositories. What the audience wrote itself is no news to it.
+ * namespaces, accounts, Kustomizations, objects and repositories. What the audience wrote itself is not private to it.
  */
 export class PrivateWords {
   readonly #names: ReadonlySet<string>
@@ -61,7 +61,7 @@ export class PrivateWords {
   }
 
   /**
-   * A message without the values that only others use. What a value is decides, whatever stands around it; only what has no
+   * A message without the values that only others use. The type of a value decides, whatever is around it; only what has no
    * type is found by its words.
    */
   hideIn(message: Message, writing: Writing = {}): Message {
@@ -148,7 +148,7 @@ export class PrivateWords {
     return found
   }
 
-  /** Whether the word stands in what the audience has. */
+  /** Whether the audience has the word. */
   #isOwn(word: string): boolean {
     return this.#own.some(node => nodeWords(node).has(word) || node.objects.some(object => mentions(object, word)))
   }
@@ -201,7 +201,7 @@ function nodeWords({ namespace, name, user, source }: EvaluatedNode): Set<string
   return new Set(words.filter(word => !isGeneral(word)))
 }
 
-/** Whether a word stands in an object, as a whole. */
+/** Whether an object contains a word, as a whole. */
 function mentions(object: string, word: string): boolean {
   for (let at = object.indexOf(word); at >= 0; at = object.indexOf(word, at + 1)) {
     const before = object[at - 1] ?? ''

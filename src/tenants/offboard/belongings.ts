@@ -65,7 +65,7 @@ function isApplier(object: KubeObject): boolean {
   return applierKinds.includes(`${groupOf(apiVersion)}/${kind}`)
 }
 
-/** Sources that stand in a namespace of the platform, and that only the tenant's nodes follow: no prune needs a source. */
+/** Sources in a namespace of the platform that only the tenant's nodes follow: no prune needs a source. */
 function loneSources(fleet: Fleet, own: readonly FleetNode[], tenant: string): Set<string> {
   const others = new Set(fleet.nodes.filter(node => node.tenant !== tenant).map(sourceOf))
   return new Set(own.map(sourceOf).filter(key => !others.has(key)))
@@ -101,7 +101,7 @@ function isImpersonatorOf(object: KubeObject, { namespaces }: Owner): boolean {
   )
 }
 
-/** A right that outlives an account is the right of everybody who makes one of that name. */
+/** A right that outlives an account goes to everyone who can create one of that name. */
 function isBindingOf(object: KubeObject, { tenant, namespaces, cluster }: Owner): boolean {
   const subjects = at(object.root, ['subjects'])
   if (subjects?.type !== 'list') return false

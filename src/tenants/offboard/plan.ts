@@ -146,7 +146,7 @@ function stageOf(all: readonly Belonging[]): OffboardStage {
   return all.some(({ stage }) => stage === 'workloads') ? 'workloads' : 'rest'
 }
 
-/** One object may stand in several nodes: caches share it. */
+/** One object may be in several nodes: caches share it. */
 function lookUp(going: readonly Placed[]): IsDoomed {
   const byNode = new Map<string, Set<KubeObject>>()
   for (const { node, object } of going) {
@@ -186,7 +186,7 @@ function addressesOf(all: readonly Placed[]): string[] {
   return [...new Set(found.map(normaliseUrl))].sort()
 }
 
-/** A Kustomization that waits for one that is gone waits for ever. */
+/** A Kustomization that depends on a removed one waits for ever. */
 function refuseDependents(fleet: Fleet, ending: ReadonlySet<string>): void {
   for (const node of fleet.nodes) {
     const on = ending.has(node.key) ? undefined : node.dependsOn.find(name => ending.has(name))
@@ -282,7 +282,7 @@ interface OffboardText {
   readonly body: string
 }
 
-/** The command with which a fleet admin says that the last change is applied. */
+/** The command with which a fleet admin confirms that the last change is applied. */
 const nextLine = ({ tenant, clusters }: OffboardRequest): string =>
   [`/bailiwick offboard ${tenant}`, ...clusters.map(name => `--cluster ${name}`), '--continue'].join(' ')
 

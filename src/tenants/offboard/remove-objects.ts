@@ -32,7 +32,7 @@ interface Draft {
 
 /**
  * The edits after which nothing renders what goes: entries of kustomizations that bring nothing else, documents of files,
- * patches of it, and, where other clusters keep what a document says, a patch of this cluster that deletes it. Whether
+ * patches of it, and, where other clusters keep objects of a document, a patch of this cluster that deletes them. Whether
  * everything else stays as it was is for the caller to find out. Throws `offboard-layout` where no such edit is known.
  */
 export function removeObjects(tree: Tree, all: readonly Placed[], isDoomed: IsDoomed, tenant: string): Edits {
@@ -270,14 +270,14 @@ interface PatchTarget {
 interface ListedPatch {
   readonly key: string
   readonly index: number
-  /** Path of its file in the tree; undefined for one that stands in the kustomization. */
+  /** Path of its file in the tree; undefined for one inside the kustomization. */
   readonly file: string | undefined
   /** Undefined: any number of objects. */
   readonly targets: readonly PatchTarget[] | undefined
 }
 
 const LISTS = ['patches', 'patchesStrategicMerge', 'patchesJson6902'] as const
-/** A name that is no pattern. */
+/** A name that is not a pattern. */
 const PLAIN = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 
 /** The patches of a kustomization file. Throws `onboard-layout` for a file that is not plain. */

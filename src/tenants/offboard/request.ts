@@ -20,7 +20,7 @@ export const OFFBOARD_USAGE = 'offboard TENANT [--cluster C [--cluster C2]] [--c
 /** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
-/** What stands behind `offboard`. */
+/** The arguments of `offboard`. */
 interface OffboardWords extends OffboardRequest {
   /** Of the command line. */
   readonly directory: string | undefined
@@ -28,7 +28,7 @@ interface OffboardWords extends OffboardRequest {
   readonly isContinued: boolean
 }
 
-/** Reads what stands behind `offboard`; `takes`: what may stand there besides the tenant. Throws `offboard-input`. */
+/** Reads the arguments of `offboard`; `takes`: those allowed besides the tenant. Throws `offboard-input`. */
 export function parseOffboard(
   words: readonly string[],
   usage: string,

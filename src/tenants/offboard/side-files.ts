@@ -17,7 +17,7 @@ const CODEOWNERS = ['CODEOWNERS', '.github/CODEOWNERS', 'docs/CODEOWNERS']
 const SOPS = '.sops.yaml'
 
 /**
- * What speaks of a tenant beside its manifests: lines of CODEOWNERS for paths that are gone, rules of `.sops.yaml` that match
+ * The mentions of a tenant beside its manifests: lines of CODEOWNERS for paths that are gone, rules of `.sops.yaml` that match
  * only files that are gone, and, where the tenant leaves every cluster, its entries in the fleet's own file.
  */
 export function sideEdits(
@@ -57,7 +57,7 @@ export function sideEdits(
     : { edits: made, notes }
 }
 
-/** A file beside the manifests that cannot be edited keeps nobody from leaving. */
+/** A file beside the manifests that cannot be edited does not stop the offboarding. */
 function tolerant(path: string, notes: string[], edit: () => string): string | undefined {
   try {
     return edit()
@@ -102,7 +102,7 @@ function sopsRules(path: string, text: string, gone: readonly string[], left: re
   return removeItems({ path, text }, ({ key, index }) => key === 'creation_rules' && isOf(list[index]))
 }
 
-/** Namespaces that are this tenant's wherever they are somebody's. */
+/** Namespaces that only this tenant has. */
 function namespacesOf({ clusters }: Fleet, tenant: string): ReadonlySet<string> {
   const all = clusters.flatMap(({ owners }) => [...(owners ?? [])])
   const others = new Set(all.filter(([, owner]) => owner !== tenant).map(([namespace]) => namespace))

@@ -12,10 +12,10 @@ type AccessOutcome =
       readonly key: string
       readonly recipients: readonly string[]
     }
-  /** `why`: Markdown; undefined where nobody asked Bailiwick to make them. */
+  /** `why`: Markdown; undefined where Bailiwick was not asked to make them. */
   | { readonly state: 'by-hand'; readonly file: string; readonly why: string | undefined }
 
-/** The part of a pull request about how the cluster reads the repository; undefined where nobody asked for credentials. */
+/** How the cluster reads the repository, for a pull request; undefined where no credentials were asked for. */
 export function accessText(request: OnboardRequest, outcome: AccessOutcome): string {
   return ['### Read access', ...(outcome.state === 'sealed' ? sealedText(outcome) : byHand(request, outcome))].join(
     '\n\n',
@@ -125,7 +125,7 @@ interface SshCredential {
   readonly knownHosts: readonly string[]
 }
 
-/** What of a Secret is no secret. */
+/** The fields of a Secret that are not secret. */
 export interface SecretFrame {
   readonly metadata: {
     readonly name: string
@@ -170,8 +170,8 @@ const LINE = /^<!-- bailiwick:deploy-key ([\w-]{1,2000})\.([\w-]{43}) -->$/m
 const DOMAIN = 'bailiwick/deploy-key/v1'
 
 /**
- * An invisible Markdown line with the record. `secret`: the App's private key, without which none can be forged: whoever
- * could, would have a key of their own added to the tenant's repository.
+ * An invisible Markdown line with the record. `secret`: the App's private key, without which none can be forged: a forger
+ * could have a key of their own added to the tenant's repository.
  */
 export function deployKeyMarker({ fleet, repository, tenant, key }: DeployKeyRecord, secret: string): string {
   const data = Buffer.from(JSON.stringify({ fleet, repository, tenant, key })).toString('base64url')
@@ -260,7 +260,7 @@ interface TenantKeyRecord {
 const TENANT_KEY_LINE = /^<!-- bailiwick:tenant-key ([\w-]{1,2000})\.([\w-]{43}) -->$/m
 const TENANT_KEY_DOMAIN = 'bailiwick/tenant-key/v1'
 
-/** What a record says of a file. */
+/** What a record holds about a file. */
 export const sealedDigest = (file: string): string => createHash('sha256').update(file).digest('hex')
 
 /** An invisible Markdown line with the record. `secret`: the App's private key, without which a record cannot be forged. */

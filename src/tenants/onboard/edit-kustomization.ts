@@ -12,7 +12,7 @@ import {
 } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
 
-/** Where the file stands, for error messages. */
+/** Path of the file, for error messages. */
 interface EditedFile {
   readonly path: string
   readonly text: string
@@ -167,7 +167,7 @@ function afterLastItem(text: string, items: readonly unknown[], inline: string):
   return `${before}${itemText(text, indent, inline)}${end < 0 ? '' : text.slice(end + 1)}`
 }
 
-/** An item of a list; its other lines stand below the first. */
+/** An item of a list; its other lines come below the first. */
 function itemText(text: string, indent: string, inline: string): string {
   const lines = inline.split('\n').map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}${eol(text)}`)
   return lines.join('')

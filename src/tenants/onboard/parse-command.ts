@@ -107,7 +107,7 @@ function given<K extends keyof OnboardRequest, V>(key: K, value: string | undefi
   return value === undefined ? {} : ({ [key]: check(value) } as { readonly [key in K]: V })
 }
 
-/** `none` is what holds without the option. */
+/** `none` is the default. */
 function accessOf(one: (option: Option) => string | undefined, url: string) {
   const value = one('--access')
   const access = value === undefined || value === NO_ACCESS ? undefined : checkedAccess(value, url)

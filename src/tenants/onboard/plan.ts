@@ -142,7 +142,7 @@ function withAwaited(request: OnboardRequest, tree: Tree, layouts: readonly Tena
   return { request: { ...request, sealed }, awaited: new Set(paths) }
 }
 
-/** Flux fails for all tenants of a cluster where it meets an encrypted Secret that it is not told to decrypt. */
+/** Flux fails for all tenants of a cluster at an encrypted Secret without `spec.decryption`. */
 function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void {
   for (const { node: key, cluster } of layouts) {
     const node = fleet.nodes.find(one => one.key === key)
@@ -166,7 +166,7 @@ function blindSpots(fleet: Fleet): string[] {
     .map(node => `Not compared, because it cannot be rendered: ${node.key} (${node.error!.code}).`)
 }
 
-/** Which directory of the tenant's repository a cluster gets; undefined: the root, as the base says. */
+/** Which directory of the tenant's repository a cluster gets; undefined: the root, as in the base. */
 export function pathOn(request: OnboardRequest, cluster: string): string | undefined {
   if (request.path !== undefined) return request.path === './' ? undefined : request.path
   return request.tenantDirectories?.includes(cluster) ? `./${cluster}` : undefined

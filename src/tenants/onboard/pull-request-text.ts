@@ -114,12 +114,12 @@ function whoDecides({ url, branch, ref }: OnboardRequest): string {
 
 const list = (values: readonly string[]) => values.map(code).join(', ')
 
-/** Marks our answer to a request for a tenant. Anybody can write it: match the author too. */
+/** Marks our answer to a tenant request. Anyone can write it: match the author too. */
 export const PREVIEW_MARKER = '<!-- bailiwick:tenant-request -->'
 
 /** What comes after a request for a tenant. */
 interface PreviewNext {
-  /** Login of who asks. */
+  /** Login of the requester. */
   readonly by: string
   /** The pull request that is open for it. */
   readonly pull?: number

@@ -23,7 +23,7 @@ export interface OnboardRequest {
   readonly timeout?: string
   /** The account that applies; absent: one named like the tenant. */
   readonly account?: string
-  /** How the cluster reads the repository; absent: without credentials, or by a Secret that somebody adds. */
+  /** How the cluster reads the repository; absent: without credentials, or by a Secret added by hand. */
   readonly access?: TenantAccess
   /** The GitHub App of `github-app` access and its installation: digits. */
   readonly appId?: string
@@ -102,7 +102,7 @@ export function sourceAddress({ url, access }: OnboardRequest): string {
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const RESERVED = new Set(['flux-system', 'bailiwick-system', 'default', 'base', 'platform'])
 
-/** An RFC 1123 label that is not in use. Throws `onboard-input`; `what` says of what it is the name. */
+/** An RFC 1123 label that is not in use. Throws `onboard-input`; `what`: the kind of name, for the message. */
 export function checkedName(value: string, what: 'tenant' | 'namespace' | 'cluster' | 'account'): string {
   if (value.length > 63 || !LABEL.test(value)) {
     throw inputError(
@@ -271,7 +271,7 @@ export function quote(value: string): string {
 }
 
 /**
- * A checked value as a Markdown code span. Names, addresses and paths of an onboarding have passed checked-names.ts; this
+ * A checked value as a Markdown code span. Names, addresses and paths of an onboarding were checked on input; this
  * holds even for text that has not: no end of the span, no line break, no mention.
  */
 export function codeSpan(value: string): string {

@@ -121,7 +121,7 @@ function checkObject(document: Document, place: Place, scopes: CustomScopes): vo
   }
 }
 
-/** Stands for each namespace of the tenant. */
+/** Replaced by each namespace of the tenant. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a template says
 const NAMESPACE_VARIABLE = '${NAMESPACE}'
 
@@ -176,7 +176,7 @@ interface TemplateNames {
 /** `$${X}` is how Flux writes a dollar sign, and other names are variables of Flux: both stay. */
 const VARIABLE = /(?<!\$)\$\{(TENANT|NAMESPACE|ACCOUNT|TEAM)\}/g
 
-/** A text with its names filled in, for one of the namespaces. `missing`: a variable for which there is no name. */
+/** A text with its names filled in, for one of the namespaces. `missing`: a variable without a name. */
 function withNames(
   text: string,
   { tenant, account, team }: TemplateTenant,

@@ -147,7 +147,7 @@ resources:
 ${files.map(file => `  - ${file}\n`).join('')}`
 }
 
-/** The patch of one cluster's overlay that says which directory of the tenant's repository this cluster gets. */
+/** The overlay patch that sets which directory of the tenant's repository a cluster gets. */
 export function pathPatch({ tenant, namespaces }: OnboardRequest, path: string, versionOf: VersionOf): string {
   const metadata = { name: tenant, namespace: namespaces[0]! }
   const patch = { apiVersion: versionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec: { path } }

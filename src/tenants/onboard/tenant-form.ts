@@ -71,7 +71,7 @@ function input(id: keyof typeof FORM_LABELS, about: string, example: string, req
       required: ${required}`
 }
 
-/** What the issue form says. */
+/** The answers of the issue form. */
 export interface TenantForm {
   readonly request: OnboardRequest
   /** Who works on it, as it was written: for people only. */
@@ -116,7 +116,7 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
   return { request, ...(team === undefined ? {} : { team }) }
 }
 
-/** The answer below each heading that we know. What else stands there is for people; a form has no heading twice. */
+/** The answer below each known heading. The rest is for people; a form has no heading twice. */
 function fieldsOf(text: string): ReadonlyMap<Field, string> {
   const fields = new Map<Field, string>()
   const seen = new Set<Field>()

@@ -90,7 +90,7 @@ function tenantDirectories(fleet: Fleet, node: FleetNode, overlay: string, own: 
     if (id.kind !== 'Kustomization' || !names.has(`${id.namespace}/${id.name}`)) return []
     const directory = parentOf(object.root.origin.file)
     if (directory === clean(node.path)) return node === own ? [directory] : []
-    // what stands inside another cluster's overlay is that cluster's
+    // what is inside another cluster's overlay belongs to that cluster
     return node !== own && directory.startsWith(`${clean(node.path)}/`) ? [] : [parentOf(directory)]
   })
 }

@@ -232,7 +232,7 @@ interface Owner {
 /** What a step of Capsule's recipe for Flux gives an account. */
 interface Step {
   readonly check: string
-  /** After the names of accounts: what holds for them, and what does not. */
+  /** After the names of accounts: what is true of them, and what is not. */
   readonly ok: string
   readonly not: string
   readonly why: string

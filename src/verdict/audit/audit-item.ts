@@ -59,5 +59,5 @@ export const isPlatforms = (node: FleetNode): boolean => node.tenant === undefin
 
 const MAX_NAMED = 5
 
-/** The first names, and how many more there are. The names are as they may stand in a message. */
+/** The first names, and how many more there are, each safe to put in a message. */
 export const fewNames = (names: readonly string[]): string => firstNames(names, MAX_NAMED)

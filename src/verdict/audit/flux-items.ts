@@ -313,7 +313,7 @@ function comesBefore(node: FleetNode, byKey: ReadonlyMap<string, FleetNode>): Re
     above.add(key)
     const here = byKey.get(key)
     if (!here) continue
-    // what brings an object has been applied before it; what is waited for has been brought by someone, too
+    // what brings an object was applied before it; so was what a node waits for
     for (const needed of here.dependsOn) before.add(needed)
     if (here.parent !== undefined) before.add(here.parent)
     queue.push(...here.dependsOn, ...(here.parent === undefined ? [] : [here.parent]))

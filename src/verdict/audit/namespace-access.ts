@@ -20,7 +20,7 @@ export interface Changer {
   readonly kind: string
   readonly namespace: string
   readonly name: string
-  /** Whoever may write to this repository decides what it applies. */
+  /** Everyone with write access to this repository decides what it applies. */
   readonly repository: { readonly url: string; readonly ref: string; readonly path: string; readonly notSeen?: string }
   /** '' for the platform. */
   readonly tenant: string
@@ -72,7 +72,7 @@ export function namespaceAccess(
   }
 }
 
-/** A Kustomization that names no account and brings a kubeconfig acts as whom that says. */
+/** A Kustomization with a kubeconfig and no account acts as the user of the kubeconfig. */
 function byKubeConfig({ kustomization, identity, namespace, name }: FleetNode): string[] {
   if (identity.impersonated || !kubeConfigOf(kustomization)) return []
   return [`${shownObject('Kustomization', namespace, name)} uses a kubeconfig that only the cluster has`]
@@ -231,7 +231,7 @@ function identityOf(index: FleetIndex, cluster: string, object: KubeObject): Ide
 }
 
 const CHANGING = new Set(['*', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate'])
-/** CommandContext these what one may do is written as `create`, and changes nothing. */
+/** A request to one of these only asks what one may do: written as `create`, it changes nothing. */
 const QUESTIONS = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
 /** The grants that allow a change in a namespace: one per binding. */
@@ -301,7 +301,7 @@ function displaySubject({ kind, namespace, name }: BoundSubject): string {
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }
 
-/** Who makes a binding: where several Kustomizations write it, the last one. */
+/** The Kustomization that makes a binding: the last one where several write it. */
 function sourceOf(index: FleetIndex, cluster: string, binding: Binding): BindingSource {
   const { kind, namespace, name } = binding
   const written = index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)

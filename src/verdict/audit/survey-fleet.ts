@@ -15,7 +15,7 @@ import type { ClusterAudit } from './audit-item.ts'
 
 /** The survey of a fleet for the first report. Plain JSON. */
 export interface FleetSurvey {
-  /** The first line of its verdict, as if it blocked and nothing had been there before. */
+  /** The first line of its verdict, as if it blocked and everything were new. */
   readonly summary: string
   readonly clusters: readonly VerdictCluster[]
   readonly tenants: readonly Tenant[]

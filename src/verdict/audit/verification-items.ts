@@ -151,7 +151,7 @@ function withoutPolicy(found: readonly Found[], unseen: string | undefined): Aud
   const message = `no policy of the fleet verifies the signatures of images: ${of.length} ${of.length === 1 ? 'image runs' : 'images run'} without one`
   return {
     ...{ check: IMAGE_CHECK, subject: '', why: IMAGE_WHY },
-    // a fleet that demands no signatures lacks the setting; nothing of it is weakened
+    // a fleet that requires no signatures lacks the setting, so nothing is weakened
     state: 'unknown',
     message: unseen ? `${message}; ${unseen}` : message,
     fix: 'Add a Kyverno ClusterPolicy with verifyImages, or an ImageValidatingPolicy, for the images of tenants.',

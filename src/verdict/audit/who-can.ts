@@ -79,7 +79,7 @@ export interface CanIAnswer {
   readonly message?: string
   /** Of `unknown`: why, each in a sentence. */
   readonly reasons: readonly string[]
-  /** Of a no: the sources that nobody gave, whose content could give rights there. */
+  /** For a no: the sources that were not given, whose content could give rights there. */
   readonly notSeen: readonly string[]
 }
 

@@ -65,7 +65,7 @@ function mostImportant(nodes: readonly NodeChange[], most: number): readonly Nod
   return nodes.filter(node => kept.has(node))
 }
 
-/** Tenants that come or go. While something of the platform cannot be rendered nobody knows who is gone. */
+/** Tenants that come or go; unknown while something of the platform cannot be rendered. */
 function tenantChanges(base: Fleet, head: Fleet, places: number): TenantChange[] {
   const isWhole = (fleet: Fleet) =>
     fleet.nodes.every(({ tenant, error }) => tenant !== undefined || error === undefined)
@@ -84,7 +84,7 @@ function tenantChanges(base: Fleet, head: Fleet, places: number): TenantChange[]
   return [...without(head, base, 'added'), ...without(base, head, 'removed')]
 }
 
-/** Clusters that come, go, or start or apply otherwise than before, though no Kustomization renders what says so. */
+/** Clusters that come, go, or start or apply otherwise than before, though no Kustomization renders their start. */
 function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
   const [before, after] = [byName(base), byName(head)]
   const added = [...after.keys()].filter(name => !before.has(name)).sort()
@@ -111,7 +111,7 @@ function changedFields(was: Side, now: Side): string[] {
   return Object.keys(young).filter(name => old[name] !== young[name])
 }
 
-/** What a cluster starts with and what its controllers are told, as text. */
+/** What a cluster starts with and the flags of its controllers, as text. */
 function factsOf([fleet, { name, path, lockdown }]: Side): Record<string, string> {
   const { flux, ...flags } = lockdown
   const text = (value: unknown) => JSON.stringify(value ?? null)

@@ -14,7 +14,7 @@ export interface Changes {
   readonly clusters: readonly ClusterChange[]
   /** Everything that differs, also what is not listed. */
   readonly totals: Counts
-  /** Kustomizations of others, of which whoever reads this is told nothing. */
+  /** Kustomizations of others, of which the reader is shown nothing. */
   readonly hidden: number
   /** What is not listed because there is too much of it. */
   readonly left: LeftOut
@@ -63,14 +63,14 @@ export interface NodeChange {
   /** Nothing of it is applied until someone resumes it. */
   readonly suspended: boolean
   readonly prune: boolean
-  /** Who applies it, where that is another one than before. */
+  /** The account that applies it, where it changed. */
   readonly identity?: { readonly was: string; readonly now: string }
   readonly counts: Counts
   readonly objects: readonly ObjectChange[]
   readonly images: readonly ImageChange[]
 }
 
-/** What becomes of an object that is rendered no more. */
+/** What becomes of an object that is no longer rendered. */
 export type Fate =
   /** Flux deletes it. */
   | 'deleted'
@@ -127,7 +127,7 @@ export interface RightChange {
   readonly namespace: string
   readonly gains: readonly Right[]
   readonly loses: readonly Right[]
-  /** Roles that it is bound to now and that nobody renders: what they allow is not known. */
+  /** Roles that it is bound to now and that are not rendered: what they allow is not known. */
   readonly unknown: readonly string[]
 }
 
@@ -169,7 +169,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   return sum
 }
 
-/** How much of a change is told in detail; everything is counted. */
+/** How much of a change is shown in detail; everything is counted. */
 export interface Limits {
   readonly nodes: number
   /** Removed objects have a count of their own: they are what cannot be undone. */
@@ -227,7 +227,7 @@ export class Room {
     }
     const fields = change.fields.slice(0, this.limits.fieldsOfObject)
     const size = JSON.stringify(fields).length
-    // what does not fit closes the room: who comes first is told, not who is small
+    // the first item that does not fit ends the list: order counts, not size
     this.#bytes -= size
     const shown = this.#bytes >= 0 ? fields : []
     this.left.fields += change.fieldCount - shown.length
@@ -263,7 +263,7 @@ export function filterChanges(changes: Changes, filter: VerdictFilter): Changes 
   const tenants = new Set(filter.tenants)
   const onCluster = (name: string) => clusters.size === 0 || clusters.has(name)
   const ofTenant = (name: string) => tenants.size === 0 || tenants.has(name)
-  // its key begins with the cluster on which it stands, which may apply it to another
+  // its key begins with its own cluster, which may apply it to another
   const isKept = ({ cluster, node, tenant }: NodeChange) =>
     (onCluster(cluster) || onCluster(node.slice(0, node.indexOf('/')))) && ofTenant(tenant)
   const nodes = changes.nodes.filter(isKept)

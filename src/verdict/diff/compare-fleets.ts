@@ -43,7 +43,7 @@ export class FleetComparison {
     }
   }
 
-  /** Which other Kustomization of the cluster renders an object that this one does no more. */
+  /** The other Kustomization of the cluster that renders an object which this one no longer does. */
   movedTo(cluster: string, pair: ObjectPair): string | undefined {
     return this.#added.get(placeOf(cluster, pair))
   }
@@ -53,7 +53,7 @@ export class FleetComparison {
     return this.#removed.get(placeOf(cluster, pair))
   }
 
-  /** What becomes of an object that a node renders no more. */
+  /** What becomes of an object that a node no longer renders. */
   fateOf({ was, now }: NodePair, pair: ObjectPair): Fate {
     if (this.movedTo(was!.cluster, pair) !== undefined) return 'moved'
     // with another kubeConfig Flux looks for the same objects on the other cluster, and leaves these alone
@@ -75,7 +75,7 @@ export class FleetComparison {
     if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
     const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
     const above = this.#nearest(one, was ? this.#before : this.#after, others)
-    // a cluster that is gone or has another name is told as such
+    // a cluster that is removed or renamed is shown as such
     if (!above && (was || !this.#isOfNewCluster(one))) return []
     const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
     if (above && isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]
@@ -145,7 +145,7 @@ export interface ObjectPair {
   readonly now?: KubeObject
 }
 
-/** Group, kind, namespace and name: the version is not what tells objects apart. */
+/** Group, kind, namespace and name: the version does not identify an object. */
 function objectKey({ apiVersion, kind, namespace, name }: ObjectId): string {
   return [groupOf(apiVersion), kind, namespace, name].join('\0')
 }
@@ -208,7 +208,7 @@ const sortKey = ({ kind, namespace, name, apiVersion }: ObjectId): string =>
   [kind, namespace, name, apiVersion].join('\0')
 
 /**
- * What Flux does with an object that a Kustomization renders no more. Source: fluxcd/kustomize-controller, prune of the
+ * What Flux does with an object that a Kustomization no longer renders. Source: fluxcd/kustomize-controller, prune of the
  * reconciler and its exclusions (labels and annotations alike, values without regard to case).
  */
 function fateIn(node: Pick<FleetNode, 'prune' | 'suspend'>, object: KubeObject): Fate {

@@ -21,7 +21,7 @@ interface Place {
 
 /**
  * What makes `after` of `before`, by fields; items of lists are matched by what names them (see matchItems). A field that is
- * null is one that is not there, as for the API server. Deterministic: fields in the order of their names.
+ * null counts as absent, as for the API server. Deterministic: fields in the order of their names.
  */
 export function diffNodes(before: Node, after: Node, schema: Schema): Operation[] {
   const walk = new Walk()
@@ -93,7 +93,7 @@ interface Matching {
   readonly reordered: boolean
 }
 
-/** Keys by which items of a list without a merge key are told apart, the first that every item has and none shares. */
+/** Keys that identify items of a list without a merge key: the first that every item has and none shares. */
 const KEYS: readonly (readonly string[])[] = [
   ['kind', 'namespace', 'name'],
   ['name'],
@@ -119,7 +119,7 @@ const SEQUENCES = new Set(['initContainers'])
 
 /**
  * Finds the items of two lists that belong together: by the merge keys that Kubernetes has for the list, else by what names
- * its items, else by what they hold. In lists of built-in kinds a moved item is no change but where order has a meaning.
+ * its items, else by what they hold. In lists of built-in kinds a moved item is a change only where order has a meaning.
  */
 function matchItems(before: readonly Node[], after: readonly Node[], name: string, schema: Schema): Matching {
   for (const keys of schema?.keys?.length ? [schema.keys, ...KEYS] : KEYS) {
@@ -182,7 +182,7 @@ function asSets(before: readonly string[], after: readonly string[]): Matching {
   return { pairs, ...only(removed.slice(both), added.slice(both)), reordered: false }
 }
 
-/** Only what stands between the same neighbours, as many on both sides, is an item that changed. */
+/** Only items between the same neighbors, as many on both sides, count as changed. */
 function asSequences(before: readonly string[], after: readonly string[]): Matching {
   const { same, removed, added } = align(before, after)
   const pairs = same.map(([i, j]) => ({ before: i, after: j }))

@@ -40,7 +40,7 @@ function fieldChange(operation: Operation, words: SecretWords): FieldChange {
   return { ...where, ...(left === undefined ? {} : { was: left }), ...(right === undefined ? {} : { now: right }) }
 }
 
-/** In a part of a Secret the key is told; what is below is a part of its value. */
+/** In a part of a Secret only the key is shown; what is below is part of its value. */
 function sealedChange(
   path: readonly PathStep[],
   depth: number,
@@ -83,7 +83,7 @@ function pathText(path: readonly PathStep[], words: SecretWords): string {
 const name = (text: string, words: SecretWords): string =>
   visible(words.isIn(text) ? '***' : words.withoutHashes(text), 120)
 
-/** What is shown of a value is no longer than this. */
+/** Maximum length of a shown value. */
 const MAX_VALUE = 240
 
 /** Names of fields, variables and keys whose values are credentials. */
@@ -125,7 +125,7 @@ const CONTEXT = 1
 
 /**
  * Two texts of several lines as the lines that differ, each behind `+` or `-`, with the line before and behind them, at most
- * 40; undefined where neither has several. No line holds a credential: that such a line changed is all that is told.
+ * 40; undefined where neither has several. No line holds a credential: of such a line only the change is shown.
  */
 function lineChanges(was: string | undefined, now: string | undefined, words: SecretWords): string[] | undefined {
   if (was === undefined || now === undefined || !/\n(?!$)/.test(was + now)) return undefined
@@ -157,7 +157,7 @@ function split(text: string): string[] {
 const shown = (lines: readonly string[], words: SecretWords): string[] =>
   redactLines(lines.map(line => words.withoutHashes(line))).map(line => visible(line, MAX_WIDTH))
 
-/** Leaves of what is added or removed as a whole; further ones are not told. */
+/** Maximum number of leaves shown of what is added or removed as a whole. */
 const MAX_LEAVES = 300
 
 /** What is added or removed as a whole, as the fields that it has; anything else as it is. */

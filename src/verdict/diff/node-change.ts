@@ -105,7 +105,7 @@ class CollectedChanges {
     }
     const before = this.#moves.get(one)
     if (before) return this.#movedFrom(before, one)
-    // counted without its fields once there is no room for them
+    // counted without its fields once the room is used up
     return this.#room.isOpen ? addedObject(one, this.#words) : { id, change: 'added', fields: [], fieldCount: 0 }
   }
 
@@ -134,7 +134,7 @@ function userText({ user, impersonated }: Identity): string {
   return account ? `ServiceAccount ${account.namespace}/${account.name}` : `User ${user}`
 }
 
-/** What an object is told by, whatever it holds. */
+/** The identity of an object, whatever it holds. */
 const NAMED = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'])
 
 /** An object that one Kustomization renders now. */
@@ -170,7 +170,7 @@ function changedObject(
   return { change, operations }
 }
 
-/** A ConfigMap or Secret whose content nobody may change. */
+/** An immutable ConfigMap or Secret. */
 function isFrozen({ root }: KubeObject): boolean {
   const immutable = root.fields.get('immutable')?.value
   return immutable?.type === 'scalar' && immutable.value === true

@@ -12,7 +12,7 @@ import { type PolicyRule, type UserInfo, userInfo, userOfAccount } from '../../k
 import { reachOf } from '../../rules/rbac/binding-subjects.ts'
 import type { Right, RightChange } from './changes.ts'
 
-/** Rights of one subject in one place that are told. */
+/** Maximum number of rights shown for one subject in one place. */
 const MAX_RIGHTS = 40
 const MAX_TEXT = 200
 
