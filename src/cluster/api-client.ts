@@ -49,7 +49,7 @@ interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
   /** With `renew`, what is known was not accepted. */
   readonly access: (renew?: boolean) => Promise<RequestCredentials>
   readonly timeoutMs?: number | undefined
-  /** The error for an answer that is no success. */
+  /** The error for an answer without success. */
   readonly refused?: (status: number, body: Json) => BailiwickError
 }
 
@@ -93,7 +93,7 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
       more.onSent?.(false)
       const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
       if (isBusy) {
-        // all that were under way are told the same: that is one reason to slow down, not sixteen
+        // all that were under way get the same answer: that is one reason to slow down, not sixteen
         if (Date.now() >= server.quietUntil) slots.halve()
         server.quietUntil = Math.max(server.quietUntil, Date.now() + wait)
       }
@@ -146,7 +146,7 @@ function limitedCall(call: Call, ms: number): Call {
   return { ...call, query, timeoutMs: Math.min(call.timeoutMs, ms) }
 }
 
-/** Ends early when the request is told to stop. */
+/** Ends early when the request is aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {})
 }

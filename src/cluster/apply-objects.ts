@@ -33,7 +33,7 @@ function prerequisiteOf(object: Json): ObjectId | undefined {
   return undefined
 }
 
-/** More is for nobody to read; a webhook may name any number. */
+/** More warnings cannot be read; a webhook may send any number. */
 const MOST = 10
 const LONGEST = 300
 

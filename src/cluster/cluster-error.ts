@@ -42,7 +42,7 @@ export class ClusterError extends BailiwickError {
 }
 
 /**
- * The error for an answer that is no success: 403 `cluster-forbidden`, 409 `cluster-conflict`, other 4xx
+ * The error for an answer without success: 403 `cluster-forbidden`, 409 `cluster-conflict`, other 4xx
  * `cluster-invalid`, and what passes by itself (401 while a token rotates, 408, 429, 5xx) `cluster-unavailable`.
  */
 export function clusterError(cluster: string, status: number, body: Json): ClusterError {
@@ -138,8 +138,8 @@ async function probe(client: ClusterClient): Promise<boolean> {
 }
 
 /**
- * The error as one of the node that met it. Throws it where it ends the whole run: the cluster's API is not ready, another
- * worker writes, or the run was told to stop.
+ * The error as one of the node that met it. Throws it where it ends the whole run: the cluster's API is not ready,
+ * another worker writes, or the run was aborted.
  */
 export async function nodeFailure(
   client: ClusterClient,
@@ -157,8 +157,8 @@ export async function nodeFailure(
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /**
- * The user is a service account that the cluster does not have any more, asked as the worker. Of another user, and where
- * the worker may not ask, nobody knows: false.
+ * The user is a service account that the cluster does not have any more; the worker asks. False for other users, and
+ * where the worker may not ask.
  */
 export async function accountIsGone(client: ClusterClient, user: string): Promise<boolean> {
   const [, namespace, name] = ACCOUNT.exec(user) ?? []

@@ -295,8 +295,8 @@ async function eachLimited<T>(items: readonly T[], work: (item: T) => Promise<vo
 const POD_PAGE = '200'
 
 /**
- * Whether pods of a StatefulSet or ReplicaSet that is in progress have failed for good, so that nobody waits for what does
- * not come (fluxcd/cli-utils polling/statusreaders). Undefined: none is known to, or the account may not list them.
+ * Whether pods of a StatefulSet or ReplicaSet in progress have failed for good, so that waiting for them is useless
+ * (fluxcd/cli-utils polling/statusreaders). Undefined: none is known to, or the account may not list them.
  */
 async function failedPods(
   client: ClusterClient,

@@ -43,7 +43,7 @@ export interface ApplyRequest {
   readonly objects: readonly Json[]
   /** Those of `objects` with values that no message may quote; Secrets are never quoted. */
   readonly confidential?: ReadonlySet<Json>
-  /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
+  /** Entries of the owner's inventory: their uid keeps an object ours whose labels were removed. */
   readonly known?: readonly InventoryEntry[]
   /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
   readonly adopt?: boolean
@@ -122,7 +122,7 @@ async function prepare(client: ClusterClient, request: ApplyRequest, target: Tar
   }
   const find = () => findResource(client, id)
   const found = await readLive(client, { user }, id, { find, whole: true, signal }).catch(error => {
-    // who may neither write nor read is told what they may not write
+    // a user who may neither write nor read learns what they may not write
     throw refusal && error instanceof ClusterError && error.status === 403 ? refusal : error
   })
   if (!found) throw unknownKind(id)
@@ -281,7 +281,7 @@ function desiredObject(object: Json): Json {
   if (stringAt(object, 'kind') !== 'Secret' || stringAt(object, 'apiVersion') !== 'v1') return plain
   const { stringData, ...secret } = plain as { [key: string]: Json }
   const texts = Object.entries(mapAt(stringData))
-  // a value that is no text goes to the API server as it is, which refuses it
+  // a value that is not text goes to the API server as it is, which refuses it
   if (texts.length === 0 || texts.some(([, value]) => typeof value !== 'string')) return plain
   const encoded = texts.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
   return { ...secret, data: { ...mapAt(secret, 'data'), ...Object.fromEntries(encoded) } }

@@ -33,9 +33,9 @@ const TOKEN_OF = 'kubernetes.io/service-account.name'
 const identities = new WeakMap<ClusterClient['discovery'], Promise<string>>()
 
 /**
- * Why a target is the worker itself, which nothing may change; undefined: it is not. Its namespace with everything in it,
- * its service account with that account's tokens, and whatever would be written as one of these accounts: whoever could
- * change them would decide what is applied as everybody else.
+ * Why a target is the worker itself, which nothing may change; undefined: it is not. Its namespace with everything in
+ * it, its service account with that account's tokens, and whatever would be written as one of these accounts: a user
+ * who can change them decides what is applied as every other account.
  */
 export async function ownTargetReason(
   client: ClusterClient,
@@ -89,7 +89,7 @@ async function review(client: ClusterClient): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   try {
     const answer = await client.request('worker', 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body })
-    // before Kubernetes 1.28 there is no such question
+    // before Kubernetes 1.28 this API does not exist
     return answer.status === 404 ? '' : stringAt(answer.body, 'status', 'userInfo', 'username')
   } catch (error) {
     if (error instanceof ClusterError && error.status === 403) return ''
@@ -108,9 +108,9 @@ interface VerifiedSource {
 }
 
 /**
- * Requires that source-controller verified the signature of exactly the evaluated content, as the evaluated `spec.verify`
- * demands: the worker has neither the keys nor the transparency log. Throws `cluster-invalid`
- * where that is not so, or not yet.
+ * Requires that source-controller verified the signature of exactly the evaluated content, as the evaluated
+ * `spec.verify` requires: the worker has neither the keys nor the transparency log. Throws `cluster-invalid` where that
+ * is not so, or not yet.
  */
 export async function assertVerified(
   client: ClusterClient,

@@ -122,7 +122,7 @@ function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
   try {
     parsed = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {}
   } catch {
-    // an answer without layers, said below
+    // an answer without layers, reported below
   }
   const digestOf = (entry: unknown): { mediaType: string; digest: string; platform?: typeof PLATFORM } | undefined => {
     const { mediaType = '', digest, platform } = (entry ?? {}) as Record<string, unknown>

@@ -175,8 +175,8 @@ interface Followed {
 }
 
 /**
- * A GET whose answer is one JSON value per line, until the server ends it. Throws clusterError for an answer that is no
- * success, and `cluster-unavailable` where the connection breaks, is silent for too long, or is told to stop.
+ * A GET whose answer is one JSON value per line, until the server ends it. Throws clusterError for an answer without
+ * success, and `cluster-unavailable` where the connection breaks, is silent for too long, or is aborted.
  */
 export function follow(call: Followed, access: RequestCredentials, onItem: (item: Json) => void): Promise<void> {
   const gone = (why: string, cause?: unknown) =>

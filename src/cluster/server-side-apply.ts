@@ -222,8 +222,8 @@ function compared(object: Json): Json {
 }
 
 /**
- * A digest of what the metadata of a live object says about our fields: which are ours, which somebody has whose fields we
- * take over, and the switches that decide what an apply does. Whoever changes a field of ours takes it out of our managed
+ * A digest of the metadata of a live object about our fields: which are ours, which belong to managers whose fields we
+ * take over, and the switches that decide what an apply does. A change of one of our fields takes it out of our managed
  * fields, so the digest changes; status, and fields of others beside ours, do not count.
  */
 export function fieldPrint(object: Json): string {
@@ -241,7 +241,7 @@ export function fieldPrint(object: Json): string {
   return hash('sha256', JSON.stringify([fields, switches]), 'base64').slice(0, 16)
 }
 
-/** Whether an apply would make fields ours that are somebody else's now, whatever their values are. */
+/** Whether an apply would take over fields of another manager, whatever their values are. */
 export function reowns(live: Json, dryRun: Json): boolean {
   const [before, after] = [live, dryRun].map(object =>
     itemsAt(object, 'metadata', 'managedFields')

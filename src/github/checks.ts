@@ -17,7 +17,7 @@ interface Action {
 export interface CheckRun {
   readonly headSha: string
   readonly name: string
-  /** Hash of what is said: the same id and conclusion are not said twice. */
+  /** Hash of the report: the same id and conclusion are not posted twice. */
   readonly externalId: string
   readonly conclusion: Conclusion
   readonly title: string
@@ -29,7 +29,7 @@ export interface CheckRun {
   readonly detailsUrl?: string
   /** It says that nothing happened: a run of ours that succeeded on this commit says more, and stays. */
   readonly quiet?: boolean
-  /** Someone asked for it once more: a new run is written even where the same is said. */
+  /** It was requested again: a new run is written even where the report is the same. */
   readonly again?: boolean
   /** Called before the first write, and never where the same stands there; its answer is noted in the external id. */
   readonly beforeWrite?: () => Promise<TrailAnchor | undefined>
@@ -39,7 +39,7 @@ export interface CheckRun {
 
 interface PublishedCheckRun {
   readonly id: number
-  /** False: it said so already. */
+  /** False: it was posted already. */
   readonly written: boolean
 }
 

@@ -17,12 +17,12 @@ interface StickyComment {
   readonly number: number
   /** First line of the body, an HTML comment, by which it is found again. */
   readonly marker: string
-  /** Whether what is said is true still; asked before anything is written. */
+  /** Whether the comment is still true; asked before anything is written. */
   readonly stands?: () => Promise<boolean>
 }
 
 interface UpsertedComment {
-  /** Undefined where there is none: what was to be said is true no more. */
+  /** Undefined where there is none: the comment is not true any more. */
   readonly id: number | undefined
   readonly written: boolean
 }
@@ -124,7 +124,7 @@ export interface IssueComment {
   readonly id: number
   readonly body: string
   readonly author: { readonly login: string; readonly type: string }
-  /** Written by a person through someone's App, or by an App: nobody typed it here. */
+  /** Written by a person through someone's App, or by an App: it was not typed on GitHub. */
   readonly viaApp: boolean
   /** ISO time, in whole seconds. */
   readonly createdAt: string
@@ -241,7 +241,7 @@ interface NewReviewComment {
   readonly body: string
 }
 
-/** Our own comments on lines of a pull request, those of other apps and people are nobody's word for us. */
+/** Our own comments on lines of a pull request; those of other apps and people do not count. */
 export async function listReviewComments(
   octokit: Octokit,
   app: AppIdentity,

@@ -77,7 +77,7 @@ export async function openPullRequest(
   return { number: open.number, url: open.html_url, head: commit, written: true }
 }
 
-/** Whether the branch is one commit whose difference to its parent is this change, whoever made it. */
+/** Whether the branch is one commit whose difference to its parent is this change, by any author. */
 async function isExactly(
   octokit: Octokit,
   repository: RepositoryName,

@@ -174,8 +174,8 @@ interface BranchProtection {
 }
 
 /**
- * Reads the classic protection of a branch, whichever pattern it comes from. Without the permission administration: read
- * (or on a plan without protection) what the branch itself tells is taken: required checks, not the rest.
+ * Reads the classic protection of a branch, whichever pattern it comes from. Without the permission administration:
+ * read (or on a plan without protection) it takes what the branch itself shows: required checks, not the rest.
  */
 export async function readBranchProtection(
   octokit: Octokit,

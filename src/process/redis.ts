@@ -46,7 +46,7 @@ export async function openRedisCheck(
       if (problem() !== undefined) {
         throw new BailiwickError('queue-unavailable', `Redis has not answered yet: ${problem()}`, { fix: REACH })
       }
-      // an outage is told by the queue, at once
+      // the queue reports an outage at once
       if (Date.now() - answer.at >= answerCountsMs)
         answer = { at: Date.now(), refusal: await refusalOf(url, log).catch(() => undefined) }
       if (answer.refusal) throw answer.refusal

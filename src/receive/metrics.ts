@@ -52,7 +52,7 @@ export class Metrics {
     'installation',
   ])
 
-  /** `ofProcess`: what Node itself can tell, too. */
+  /** `ofProcess`: what Node itself measures, too. */
   constructor({ ofProcess = false } = {}) {
     if (ofProcess) collectDefaultMetrics({ register: this.#registry })
   }
@@ -95,7 +95,7 @@ export class Metrics {
     })
   }
 
-  /** The same of the memory that the rendering thread holds, in bytes; undefined while there is no thread. */
+  /** The same of the memory that the rendering thread holds, in bytes; undefined without a thread. */
   watchThread(heap: () => Promise<number | undefined>): void {
     this.#watch('bailiwick_evaluation_heap_bytes', 'Heap of the evaluation thread', [], async gauge => {
       gauge.reset()
@@ -132,7 +132,7 @@ export class Metrics {
   }
 }
 
-/** The metrics of a process, and how they are had: by who knows the token, and by nobody where there is none. */
+/** The metrics of a process, and who may read them: callers with the token, and no one where there is none. */
 export function openMetrics({ metricsToken: token }: { readonly metricsToken: string | undefined }, queue: OpenQueue) {
   const metrics = new Metrics({ ofProcess: token !== undefined })
   metrics.watchQueue(() => queue.depths())

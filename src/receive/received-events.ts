@@ -8,8 +8,8 @@ const repositoryRuleset: EventJobs<'repository_ruleset'> = {
 }
 
 /**
- * A review that agrees, objects, or is taken back may meet a demand. What it says is asked of GitHub; a review that only
- * comments changes nothing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
+ * A review that agrees, objects, or is taken back may meet a required approval; one that only comments changes nothing:
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
  */
 const pullRequestReview: EventJobs<'pull_request_review'> = {
   event: 'pull_request_review',
@@ -262,7 +262,7 @@ function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   }
 }
 
-/** Whether a label is one of those that tell us something; GitHub keeps the case of labels and does not heed it. */
+/** Whether a label is one of ours; GitHub keeps the case of labels and ignores it. */
 function isOurLabel(name: string | undefined): boolean {
   return name?.toLowerCase().startsWith('bailiwick/') ?? false
 }

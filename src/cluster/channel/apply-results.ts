@@ -46,8 +46,8 @@ const ACTIONS = ['created', 'configured', 'unchanged', 'skipped', 'pruned', 'wit
 const CHANGES = ['changed', 'deleted'] as const
 
 /**
- * Reads what the worker of a cluster sent, which may be anything: fields that are not listed here are dropped. Whether it speaks
- * of nodes of its own cluster only is checked by attributeResults. Throws `cluster-invalid` naming what is wrong.
+ * Reads what the worker of a cluster sent, which may be anything; drops fields that are not listed here.
+ * attributeResults checks that its nodes are of its own cluster. Throws `cluster-invalid` naming what is wrong.
  */
 export function parseApplyResults(text: string): ApplyResults {
   const results = JsonReader.parse(text, 'results')

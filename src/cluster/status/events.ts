@@ -72,7 +72,7 @@ function lines(changes: readonly ObjectStep[]): string {
   return changes.map(({ object, action }) => `${subject(object)} ${action}`).join('\n')
 }
 
-/** The metadata of an event about a revision; none where there is no revision. */
+/** The metadata of an event about a revision; none without a revision. */
 export function revisionMetadata(revision: string, originRevision = ''): Record<string, string> {
   return {
     ...(revision ? { [`${KUSTOMIZE_GROUP}/revision`]: revision } : {}),
@@ -166,7 +166,7 @@ function metadataOf(live: Json, event: StatusEvent): Record<string, string> {
   return { ...event.metadata, ...Object.fromEntries(passed) }
 }
 
-/** An event as it is counted: who is concerned, and what is said. */
+/** An event as it is counted: the object it is about, and its text. */
 interface Counted {
   /** Kind, namespace, name and uid of the object. */
   readonly object: string

@@ -71,7 +71,7 @@ export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Js
   return withHistory(withTimes(live, before, after, now), attempt, now)
 }
 
-/** Whether the attempt changes the revision that the status tells, and nothing else. Pure. */
+/** Whether the attempt changes the revision in the status, and nothing else. Pure. */
 export function changesOnlyRevision(live: Json, attempt: ReconcileAttempt): boolean {
   const before = mapAt(live, 'status')
   const revision = stringAt(before, 'lastAppliedRevision')
@@ -300,7 +300,7 @@ export const isTerminating = (live: Json): boolean => stringAt(live, 'metadata',
 
 export const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', 'finalizers').includes(FINALIZER)
 
-/** Somebody suspended it, in git or by `flux suspend`. */
+/** It is suspended, in git or by `flux suspend`. */
 export const isSuspended = (live: Json | undefined): boolean => jsonAt(live, 'spec', 'suspend') === true
 
 /** Not git suspended it, but a person: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
@@ -309,10 +309,10 @@ export function isSuspendedByHand(live: Json | undefined): boolean {
   return isSuspended(live) && !(entries.length > 0 && entries.every(isOurs))
 }
 
-/** What its status asks to be echoed: when somebody asked for a reconciliation (`flux reconcile`); '' where nobody did. */
+/** The reconcile request that its status must echo (`flux reconcile`); '' without one. */
 export const requestedAt = (live: Json): string => stringAt(live, 'metadata', 'annotations', REQUESTED)
 
-/** Somebody asked for a reconciliation that the status does not answer yet. */
+/** There is a reconcile request that the status does not answer yet. */
 export function isRequested(live: Json | undefined): boolean {
   const requested = live === undefined ? '' : requestedAt(live)
   return requested !== '' && requested !== stringAt(live, 'status', 'lastHandledReconcileAt')

@@ -46,9 +46,9 @@ export async function readKustomization(
 }
 
 /**
- * What the API server has at a path below `/apis/<group>/<version>` of the kind: in v1, or in what an older Flux serves.
- * Undefined where it serves none. Throws `cluster-unavailable` for the 404 of something else: not to know whether a
- * Kustomization is suspended is not the same as to know that it is not.
+ * What the API server has at a path under `/apis/<group>/<version>` of the kind: in v1, or in what an older Flux
+ * serves. Undefined where it serves none. Throws `cluster-unavailable` for the 404 of something else: not to know
+ * whether a Kustomization is suspended is not the same as to know that it is not.
  */
 async function readServed(
   client: ClusterClient,
@@ -103,7 +103,7 @@ export async function writeFinalizer(client: ClusterClient, live: Json, isOwned:
   })
 }
 
-/** A merge patch of the object as it was read; read again where somebody else wrote in between. */
+/** A merge patch of the object as it was read; reads it again where another client wrote in between. */
 async function change(
   client: ClusterClient,
   live: Json,

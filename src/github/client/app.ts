@@ -46,7 +46,7 @@ interface AppOptions extends ClientSettings {
   readonly allowedAccounts?: readonly string[] | undefined
   /** How writes of one installation follow each other; default what GitHub asks for. */
   readonly pace?: Pace | undefined
-  /** Told of each answer of GitHub. */
+  /** Called with each answer of GitHub. */
   readonly onAnswer?: ((answer: ObservedResponse) => void) | undefined
 }
 
@@ -55,10 +55,10 @@ interface Installation {
   readonly account: string
 }
 
-/** Our App on GitHub: who it is, where it is installed, and clients that speak for one installation. */
+/** Our App on GitHub: who it is, where it is installed, and clients for one installation. */
 export interface App {
   identity(): Promise<AppIdentity>
-  /** A client that speaks as the App itself: about its deliveries, not about any repository. */
+  /** A client authenticated as the App itself: for its deliveries, not for any repository. */
   own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
@@ -254,10 +254,10 @@ interface InstallationAnswer {
   readonly permissions?: Granted
 }
 
-/** How long it is believed whose an installation is and what it may; tokens live an hour. */
+/** How long an installation's account and permissions are cached; tokens live an hour. */
 const KNOWN_MS = 10 * 60 * 1000
 
-/** Whose installations are and what they may, as GitHub said a while ago. */
+/** Cached accounts and permissions of installations. */
 class KnownInstallations {
   readonly #app: InstanceType<typeof ProbotOctokit>
   readonly #known = new Map<number, KnownInstallation & { readonly until: number }>()
@@ -266,7 +266,7 @@ class KnownInstallations {
     this.#app = app
   }
 
-  /** Keeps what GitHub just said. */
+  /** Caches an answer of GitHub. */
   note({ id, account, created_at: createdAt = '', permissions }: InstallationAnswer): KnownInstallation {
     const until = Date.now() + KNOWN_MS
     const known = { id, account: accountLogin(account), createdAt, granted: permissions ?? {}, until }

@@ -17,7 +17,7 @@ export async function github<T>(what: Message, call: () => Promise<T>): Promise<
   }
 }
 
-/** Like `github`, but answers undefined where GitHub says that there is no such thing. */
+/** Like `github`, but returns undefined where GitHub answers that it does not exist. */
 export async function unlessMissing<T>(what: Message, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()
@@ -103,7 +103,7 @@ function isNetwork(error: unknown): boolean {
   return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+|Z_\w+)$/.test(code)
 }
 
-/** Seconds until GitHub wants to hear from us again: `retry-after`, or the reset of an exhausted primary limit. */
+/** Seconds until GitHub accepts requests again: `retry-after`, or the reset of an exhausted primary limit. */
 function retryAfterOf(error: unknown): number | undefined {
   const headers = responseHeaders(error)
   if (!headers) return undefined

@@ -68,7 +68,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       if (!response.ok) return 'hidden'
       const { id, private: isPrivate, visibility, permissions } = await fieldsOf(response)
       if (typeof id !== 'number') return 'hidden'
-      // what is not said to be narrower may be seen by everybody
+      // visible to everyone unless GitHub says otherwise
       const isInternal = visibility === 'internal'
       const shown = isInternal ? 'internal' : isPrivate === true ? 'private' : 'public'
       return { id, visibility: shown, maintains: isMaintainer(permissions) }
@@ -136,7 +136,7 @@ function isExhausted(headers: Headers): boolean {
 }
 
 async function fieldsOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const body: unknown = await response.json().catch(() => undefined) // what is no JSON has no fields
+  const body: unknown = await response.json().catch(() => undefined) // a body that is not JSON has no fields
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
 
@@ -144,7 +144,7 @@ async function fieldsOf(response: Response): Promise<Readonly<Record<string, unk
 interface RegisteredApp {
   readonly id: number
   readonly clientId: string
-  /** The page of the App, below which it is installed. */
+  /** The page of the App, under which it is installed. */
   readonly url: string
   readonly clientSecret: string
   readonly webhookSecret: string

@@ -76,7 +76,7 @@ export interface TransformContext {
   readonly budget: BuildBudget
   /** The file that an entry of the kustomization names. Throws `kustomize-missing` and what reading it throws. */
   readonly file: (entry: Entry) => ParsedFile
-  /** Told how many objects the target of a patch selected. */
+  /** Gets how many objects the target of a patch selected. */
   readonly selected: (patch: Pick<PatchEntry, 'origin' | 'target' | 'step'>, count: number) => void
 }
 
@@ -251,7 +251,7 @@ const LOST: readonly (readonly [RegExp, string])[] = [
   [/\ufeff/, 'byte order mark'],
 ]
 
-/** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
+/** kustomize keeps notes among the annotations of an object, so a path can lead to annotations that are not in git. */
 function refuseNotes({ text, origin }: Entry, creates: boolean): void {
   const lost = LOST.find(([part]) => part.test(text))
   if (lost) {

@@ -113,7 +113,7 @@ function lines([place, ...by]: Configured): string {
   return `${place![0]}: ${place![1]}\nconfiguredBy:\n${inner.join('')}`
 }
 
-/** A path below another as short as it can be said; both are relative. */
+/** A path below another, as short as possible; both are relative. */
 function joinPath(place: string, path: string): string {
   const parts: string[] = []
   for (const part of `${place}/${path}`.split('/')) {

@@ -19,7 +19,7 @@ type Place = readonly (string | number)[]
 export interface PathEdit {
   /** What is to be made where the path ends at nothing; absent: nothing is made. */
   readonly create?: Node['type']
-  /** Where made parts are said to be written. */
+  /** The place that created parts get as their origin. */
   readonly origin: Origin
   readonly edit: (node: Node, place: Place) => Node
   readonly spend: (steps: number) => void
@@ -276,7 +276,7 @@ function refuse(what: string, value: Node, expression: Entry): never {
 
 /**
  * Whether go-yaml's emitter writes a text without quotes; `flow` is between brackets (yaml_emitter_analyze_scalar). The
- * answer is about printable text of one line; anything else is said to need quotes.
+ * answer is about printable text of one line; for anything else it is that quotes are needed.
  */
 export function isPlainText(text: string, flow: boolean): boolean {
   if (text === '') return !flow
