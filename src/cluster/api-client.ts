@@ -46,7 +46,7 @@ export function apiServer(url: URL): ApiServer {
 
 interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
   readonly server: ApiServer
-  /** With `renew`, what is known was not accepted. */
+  /** With `renew`, the known credentials were rejected. */
   readonly access: (renew?: boolean) => Promise<RequestCredentials>
   readonly timeoutMs?: number | undefined
   /** The error for an answer without success. */
@@ -86,7 +86,7 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
       const reply = await (more.ahead ? exchange(call, more) : inTurn(call, more))
       if (reply.status !== 429) slots.recover()
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return answerOf(call, reply)
-      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
+      // priority and fairness answers in plain text, and all callers slow down; a Status is about this request
       const isBusy = stringAt(reply.body, 'kind') !== 'Status'
       if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
         throw refused(reply.status, reply.body)
@@ -115,8 +115,8 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
 }
 
 /**
- * Everything that an API server answers says what it is, but for what is asked for as text, its version and a path that it does not
- * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
+ * Every answer of an API server has a kind, except requested text, its version, and a path that it does not serve.
+ * Throws `cluster-unavailable` for others: a load balancer's answer is neither an empty list nor a deletion.
  */
 function answerOf({ cluster, method, path, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
   const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && path.includes('/apis/'))

@@ -258,7 +258,7 @@ interface Applied {
   readonly drift?: ObjectDrift
 }
 
-/** Sends what was prepared for one object, as the user. Throws what the API server says, see explainRefusal. */
+/** Sends the prepared object, as the user. Throws the API server's refusal, see explainRefusal. */
 async function applyObject(
   client: ClusterClient,
   request: ApplyRequest,

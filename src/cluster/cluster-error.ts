@@ -23,7 +23,7 @@ export interface Refusal {
   readonly causes: readonly Cause[]
 }
 
-/** The API server answered, and the answer is no. */
+/** The API server answered with a refusal. */
 export class ClusterError extends BailiwickError {
   readonly refusal: Refusal
 
@@ -84,7 +84,7 @@ const SCOPES: Partial<Record<ErrorCode, FailureScope>> = {
   'cluster-forbidden': 'object',
   'cluster-invalid': 'object',
   'cluster-conflict': 'object',
-  // no answer, or one that passes by itself: the API server as a whole is asked before anybody else is stopped
+  // no answer, or one that passes by itself: check the API server as a whole before stopping other nodes
   'cluster-unavailable': 'node',
   // another worker applies, another controller applies, or the connection is not usable at all
   'cluster-fenced': 'cluster',
@@ -113,8 +113,8 @@ const KEPT_MS = 1_000
 const probes = new WeakMap<ClusterClient, { readonly ready: Promise<boolean>; readonly until: () => number }>()
 
 /**
- * Whether the API server as a whole works: `/readyz`, asked as the worker. For all who ask at the same time and within a
- * second after the answer it is asked once. No answer within 5 s is a no.
+ * Whether the API server as a whole works: `/readyz`, as the worker. One request serves all callers at the same time
+ * and within a second after the answer. No answer within 5 s is a no.
  */
 export function clusterIsReady(client: ClusterClient): Promise<boolean> {
   const last = probes.get(client)

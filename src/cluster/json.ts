@@ -114,7 +114,7 @@ export function parseSecretValue(value: Json): string | null {
   try {
     return UTF8.decode(Buffer.from(String(value), 'base64'))
   } catch {
-    // the only way in which a decoder says that bytes are no UTF-8
+    // the only way in which a decoder reports that bytes are not UTF-8
     return null
   }
 }

@@ -232,7 +232,7 @@ export class LeaseElection {
     return this.#seen?.holder ?? ''
   }
 
-  /** Tries once to take or to renew the Lease; true: it is ours. Throws where the API server does not say. */
+  /** Tries once to take or to renew the Lease; true: it is ours. Throws where the API server does not answer. */
   async attempt(signal: AbortSignal): Promise<boolean> {
     const { identity, timing } = this.#settings
     // the holder's renewal needs no reading: the resourceVersion is the fence
@@ -302,7 +302,7 @@ export class LeaseElection {
   }
 }
 
-/** What a Lease of coordination.k8s.io/v1 says about who leads. */
+/** What a Lease of coordination.k8s.io/v1 records about its leader. */
 interface LeaseRecord {
   /** '': none leads. */
   readonly holder: string

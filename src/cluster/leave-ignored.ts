@@ -19,7 +19,7 @@ interface Ignoring {
 }
 
 interface Left {
-  /** Live object and dry run without what is ignored: whether they differ says whether there is anything to apply. */
+  /** Live object and dry run without the ignored fields: if they differ, there is something to apply. */
   readonly live: Json
   readonly dry: Json
   /** What to apply where there is: an ignored field that differs has the value of the cluster, or is left to its manager. */

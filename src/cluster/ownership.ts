@@ -171,7 +171,7 @@ export function explainRefusal(error: unknown, { id, owner, attempted, isConfide
   return new ClusterError(error.code, `${fluxName(id)} ${verdict(id, refusal, attempted)}: ${refusal.said}`, refusal)
 }
 
-/** `secrets "a" is forbidden: User "b" cannot patch resource "secrets" in API group "" in the namespace "c"`, and no more. */
+/** Only `secrets "a" is forbidden: User "b" cannot patch resource "secrets" in API group "" in the namespace "c"`. */
 const NO_RIGHT =
   /^\S+ "[^"]*" is forbidden: User "[^"]*" cannot [a-z]+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?$/
 

@@ -94,10 +94,10 @@ interface Target {
 }
 
 /**
- * Asks the API server, as the user and without changing anything, what an apply of the object would do. Fields of others
- * are taken (force) only on an object that is this owner's or adopted; on one that others made, our fields are put beside
- * theirs without a label, so that it never becomes ours by a detour; another Kustomization's object is refused. Throws
- * what the API server says, see explainRefusal.
+ * Asks the API server, as the user and without changing anything, what an apply of the object would do. Fields of
+ * others are taken (force) only on an object that is this owner's or adopted; on one that others made, our fields are
+ * put beside theirs without a label, so that it never becomes ours by a detour; another Kustomization's object is
+ * refused. Throws the API server's refusal, see explainRefusal.
  */
 export async function prepareObject(client: ClusterClient, request: ApplyRequest, target: Target): Promise<Prepared> {
   const { object, id, isConfidential } = target
@@ -201,7 +201,7 @@ async function existing(
   })
   // a value that was changed and changed back has another manager: the next change of it would not be seen
   const isTaken = ownership === 'ours' && left.live === live && reowns(live, dry)
-  // whose the object is cannot be ignored
+  // the owner of the object cannot be ignored
   const isStripped = ownership === 'ours' && !carriesLabelsOf(live, owner)
   const isOther = hasDrifted(left.live, left.dry) || isTaken || isStripped
   if (takeOver === undefined && !isOther && !hasRawNumbers(desired)) {
@@ -229,7 +229,7 @@ function withUid(object: Json, uid: string): Json {
 async function findResource(client: ClusterClient, id: ObjectId): Promise<ApiResource | undefined> {
   const resource = await client.discovery.find(id.apiVersion, id.kind)
   if (resource?.namespaced && id.namespace === '') {
-    // kubectl would say `default`; a controller must not guess
+    // kubectl would use `default`; a controller must not guess
     throw new BailiwickError('cluster-invalid', `${display(id)}: the namespace is missing`, {
       fix: 'Set metadata.namespace.',
     })

@@ -75,7 +75,7 @@ function accountNamespace(user: string): string | undefined {
   return accountOf(user)?.namespace ?? /^gotk:([^:]+):[^:]+$/.exec(user)?.[1]
 }
 
-/** Who the API server takes the worker for, or whose credentials the client has; '' where it does not say. Asked once. */
+/** The user that the worker is to the API server, or that of the client's credentials; '' if unknown. Asked once. */
 export function ownIdentity(client: ClusterClient): Promise<string> {
   const known = identities.get(client.discovery)
   if (known) return known
@@ -139,7 +139,7 @@ function whyNot(source: Json, commit: string, verify: string): string | undefine
   if (!isCurrent || jsonAt(source, 'status', 'observedGeneration') !== generation)
     return 'source-controller has not verified it yet'
   if (stringAt(verified, 'status') !== 'True') return 'source-controller did not accept its signature'
-  // `main@sha1:<commit>`, `v1@sha256:<digest>`, or without what is before the "@"
+  // `main@sha1:<commit>`, `v1@sha256:<digest>`, or without the part before the "@"
   const revision = stringAt(source, 'status', 'artifact', 'revision').split('@').at(-1) ?? ''
   if (revision === commit || revision === `sha1:${commit}`) return undefined
   return 'source-controller verified another revision than the evaluated one'

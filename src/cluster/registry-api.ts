@@ -187,7 +187,7 @@ export async function listTags(hosts: readonly RegistryHost[], place: RegistryPl
 function tagsIn(bytes: Uint8Array, { host }: RegistryHost): string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(bytes).toString('utf8'))
-    // a repository without tags says null
+    // a repository without tags answers null
     if (tags === null) return []
     if (Array.isArray(tags)) return tags.filter(tag => typeof tag === 'string' && TAG.test(tag))
   } catch {

@@ -235,7 +235,7 @@ function statusOf(text: string): Json {
   }
 }
 
-/** What a request says of the credentials of its connection. */
+/** The credentials of a connection, as its requests carry them. */
 interface WithCredentials {
   readonly credentials: RequestCredentials['tls']
 }

@@ -41,11 +41,11 @@ export async function serverSideApply(client: ClusterClient, applying: Applying)
 
 /**
  * The manager of the fields of our objects has the name of Flux's: server-side apply removes only fields of its own
- * manager, so what one of the two applied is removed by the other when git has it no more, and no object has to be
- * written when a cluster changes hands.
+ * manager, so each of the two removes what the other applied once it is gone from git, and no object has to be written
+ * when a cluster changes hands.
  */
 export const FIELD_MANAGER = 'kustomize-controller'
-/** Of what is put on objects that are not ours: what Flux may have put there before is not to be removed. */
+/** For objects that are not ours: what Flux may have put there before must not be removed. */
 export const GUEST_MANAGER = 'bailiwick'
 
 /** What Flux removes because its own or kubectl's client-side apply wrote it. */
@@ -138,7 +138,7 @@ function union(a: Json, b: Json): Json {
 export interface ObjectDrift {
   /** Fields that an apply puts back, `spec.replicas`; not all of them. */
   readonly fields: readonly string[]
-  /** Field managers to which the API server ascribes them, by name; empty where it does not say. */
+  /** Field managers to which the API server ascribes them, by name; empty where it names none. */
   readonly managers: readonly string[]
 }
 

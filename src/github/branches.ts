@@ -128,8 +128,8 @@ export async function readHeadAt(
 }
 
 /**
- * Since when a branch has the commit that it has, by GitHub's own clock; undefined where GitHub does not say, or says of another
- * commit. What a commit says of its time is its author's word, and it may have been on other branches long before.
+ * Since when a branch has its commit, by GitHub's own clock; undefined where GitHub has no record of it, or one of
+ * another commit. The time in a commit is set by its author, and it may have been on other branches long before.
  */
 export async function headSince(
   octokit: Octokit,
@@ -335,7 +335,7 @@ export async function commitFiles(
     await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
   } catch (error) {
     if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
-    // 422 is "Update is not a fast forward", and what a protection says of a direct push
+    // 422 is "Update is not a fast forward", and a protection's refusal of a direct push
     const now = await readBranch(octokit, { owner, repo }, branch)
     if (now?.commit !== head) return undefined
     throw new BailiwickError('not-permitted', message`The protection of ${onto} of ${at} rejects the commit`, {

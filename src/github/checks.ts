@@ -27,7 +27,7 @@ export interface CheckRun {
   readonly annotations: readonly Annotation[]
   readonly actions?: readonly Action[]
   readonly detailsUrl?: string
-  /** It says that nothing happened: a run of ours that succeeded on this commit says more, and stays. */
+  /** It reports that nothing happened: a run of ours that succeeded on this commit is worth more, and stays. */
   readonly quiet?: boolean
   /** It was requested again: a new run is written even where the report is the same. */
   readonly again?: boolean
@@ -120,7 +120,7 @@ async function change(
 
 const completed = ({ conclusion }: CheckRun) => ({ status: 'completed', conclusion }) as const
 
-/** What every write says besides the output. */
+/** What every write contains besides the output. */
 function whole({ externalId, detailsUrl, actions }: CheckRun) {
   return {
     external_id: externalId,
@@ -174,8 +174,8 @@ interface Announcement {
 }
 
 /**
- * Says on a commit that it is being looked at; undefined where a completed run of ours says more. A run that was announced
- * before is taken up. `present`: our runs of the commit, where the caller has listed them.
+ * Marks a commit as being evaluated; undefined where a completed run of ours has more to report. Takes up a run that
+ * was announced before. `present`: our runs of the commit, where the caller has listed them.
  */
 export async function announceCheckRun(
   octokit: Octokit,
@@ -322,8 +322,8 @@ interface Renaming {
 }
 
 /**
- * Gives all our check runs of a name on a commit another one: they satisfy no rule that requires the old one. What they
- * concluded stays; what is not completed is cancelled. The latest is renamed last: none that is older counts in between.
+ * Renames all our check runs of a name on a commit: they satisfy no rule that requires the old one. Conclusions stay;
+ * what is not completed is cancelled. The latest is renamed last: no older one counts in between.
  */
 export async function renameCheckRuns(
   octokit: Octokit,

@@ -28,7 +28,7 @@ interface UpsertedComment {
 }
 
 /**
- * Makes the one comment of ours with this marker say `body`. Someone else's comment with the marker is left alone and
+ * Gives our one comment with this marker the text `body`. Someone else's comment with the marker is left alone and
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
  */
 export async function upsertComment(
@@ -55,7 +55,7 @@ export async function upsertComment(
   return { id: present.id, written: true }
 }
 
-/** Removes every comment of ours with this marker; says whether one was removed. */
+/** Removes every comment of ours with this marker; returns whether one was removed. */
 export async function removeComment(
   octokit: Octokit,
   app: AppIdentity,
@@ -130,7 +130,7 @@ export interface IssueComment {
   readonly createdAt: string
   /** Someone reacted to it in a way in which we answer. */
   readonly reacted: boolean
-  /** Changed after it was written: what was read then may not be what stands there now. */
+  /** Changed after it was written: what was read then may not be there now. */
   readonly edited: boolean
   readonly issue: {
     readonly number: number
@@ -228,7 +228,7 @@ export async function ourReactions(
 /** A comment of ours on lines of a pull request. */
 interface ReviewComment {
   readonly body: string
-  /** The lines that it stood on have changed since. */
+  /** The lines that it was on have changed since. */
   readonly outdated: boolean
 }
 

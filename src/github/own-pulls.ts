@@ -210,7 +210,7 @@ interface PullData {
   readonly merged_at: string | null
 }
 
-/** What GitHub says of a pull request of ours. */
+/** GitHub's record of a pull request of ours. */
 function ownPull({ number, state, merged, body, head, merge_commit_sha, merged_at }: PullData): OwnPull {
   return {
     number,

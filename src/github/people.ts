@@ -7,8 +7,8 @@ import { type Octokit, type RepositoryName, repositoryPart } from './client/octo
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
 
 /**
- * What a person may do on a repository, asked of GitHub now; an event's `author_association` says something else. A role
- * that an organisation defined counts as the base that it extends. `none` for who is unknown.
+ * What a person may do on a repository, asked of GitHub now; an event's `author_association` means something else. A
+ * role that an organization defined counts as the base that it extends. `none` for unknown people.
  */
 export async function readRole(
   octokit: Octokit,
@@ -126,9 +126,9 @@ export async function readPusher(
 const MOST_MOVES = 300
 
 /**
- * Logins of everybody who moved a branch since it was made, by GitHub's own record: authors and committers of commits are
- * only text. Undefined where GitHub does not say so of every move: a gap, an account that is gone, an app, a repository that
- * the App may not read, or a branch that stands elsewhere by now.
+ * Logins of everyone who moved a branch since it was made, by GitHub's own record: authors and committers of commits
+ * are only text. Undefined where GitHub does not name them for every move: a gap, an account that is gone, an app, a
+ * repository that the App may not read, or a branch that is elsewhere by now.
  */
 export async function listPushers(
   octokit: Octokit,

@@ -85,7 +85,7 @@ export async function listPullRequestsOf(
   return found.filter(one => one.head.sha === sha).map(listed)
 }
 
-/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged: it was asked for just now. */
+/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged. */
 export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
   if (pull.mergeable === null) throw computing(repositoryPart({ owner, repo }, pull.number))
 }

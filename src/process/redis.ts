@@ -78,7 +78,7 @@ async function refusalOf(url: string, log: Asking['log']): Promise<BailiwickErro
   return new BailiwickError('config', message, { fix: wrong.map(({ fix }) => fix).join(' ') })
 }
 
-/** What is wrong with a Redis for jobs. `wrong`: jobs are lost; `weak`: it works in part; `unknown`: Redis does not say. */
+/** What is wrong with a Redis for jobs. `wrong`: jobs are lost; `weak`: it works in part; `unknown`: no information. */
 interface RedisProblem {
   readonly state: 'wrong' | 'weak' | 'unknown'
   readonly message: string

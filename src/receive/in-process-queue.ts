@@ -29,7 +29,7 @@ import {
   shareOf,
 } from './retry.ts'
 
-/** How many jobs of one kind run side by side unless `work` says otherwise. */
+/** How many jobs of one kind run side by side unless `work` sets another number. */
 export const DEFAULT_CONCURRENCY = 4
 
 /**
@@ -45,7 +45,7 @@ export class InProcessQueue implements OpenQueue {
   readonly #log: Log
   #idlers: (() => void)[] = []
   #closing: Promise<void> | undefined
-  /** Later than closing: what a job asks for while it ends is taken, and forgotten with all that waits. */
+  /** Later than closing: a job that a job adds while it ends is taken, and forgotten with all that waits. */
   #closed = false
 
   constructor(log: Log, retry: RetryPolicy = defaultRetry) {

@@ -19,7 +19,7 @@ interface GitHubAnswer {
   readonly status: number
   /** Absent: the App spoke for itself. */
   readonly installation?: number
-  /** What is left of the budget of requests, where the answer says it. */
+  /** What is left of the budget of requests, where the answer has it. */
   readonly remaining?: number
 }
 
@@ -115,7 +115,7 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.#registry],
-      collect: () => collect(gauge).catch(() => undefined), // an absent figure says that it could not be had
+      collect: () => collect(gauge).catch(() => undefined), // an absent figure shows that it could not be measured
     })
   }
 
@@ -139,7 +139,7 @@ export function openMetrics({ metricsToken: token }: { readonly metricsToken: st
   return { metrics, access: token === undefined ? undefined : { token, render: () => metrics.render() } }
 }
 
-/** The jobs at whose end a verdict stands on GitHub. */
+/** The jobs that end with a verdict on GitHub. */
 const VERDICTS = new Set(['validate-pull-request', 'validate-push', 'validate-merge-group'])
 
 /** The same queue, with how long its jobs run and how they end written down. */

@@ -26,7 +26,7 @@ const ONCE_SECONDS = 30 * 86_400
 
 /**
  * Decisions on their way to the trail of their fleet, and how far each trail has come. What is added stays until it is
- * taken away, and survives restarts where the store does.
+ * removed, and survives restarts where the store does.
  */
 export interface Outbox {
   /** `once`: adds the decision only if none with its id was added within `ONCE_SECONDS`. Returns false if one was. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
 
-/** What GitHub waits for after someone asked for a check once more: a run that completes, whatever it says. */
+/** What GitHub waits for after a rerun of a check was requested: a run that completes, with any conclusion. */
 interface Asked {
   readonly rerun?: true
 }
@@ -214,7 +214,7 @@ export interface Attempt {
   readonly number: number
   readonly lastAttempt: boolean
   readonly signal: AbortSignal
-  /** When the job was last asked for, in ms. */
+  /** When the job was last requested, in ms. */
   readonly addedAt?: number
 }
 

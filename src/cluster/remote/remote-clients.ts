@@ -116,7 +116,7 @@ export class RemoteClients {
     const client = apiClient({
       ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
       access: async () => credentials,
-      // credentials that are not accepted are a matter of whose they are, not of the worker
+      // rejected credentials are a matter of their owner, not of the worker
       refused: (status, body) => {
         if (status !== 401) return clusterError(name, status, body)
         this.own.refuse(node)

@@ -90,9 +90,9 @@ const REPORTER = 'bailiwick'
 const EVENT_GROUP = 'event.toolkit.fluxcd.io/'
 
 /**
- * Writes a Kubernetes Event about the live Kustomization as the worker, or counts the one that says the same; nothing where
- * there are too many (see EventCorrelator). An event in a namespace that goes away is not written. Throws what the API
- * server answers otherwise.
+ * Writes a Kubernetes Event about the live Kustomization as the worker, or counts the one with the same text; nothing
+ * where there are too many (see EventCorrelator). An event in a namespace that goes away is not written. Throws other
+ * errors of the API server.
  */
 export async function recordEvent(
   client: ClusterClient,
@@ -211,7 +211,7 @@ export class EventCorrelator<Written> {
   }
 
   #keyOf({ object, type, reason }: Counted, message: string): string {
-    // what is combined is one event, whatever it says last
+    // combined events are one event, with the latest text
     return JSON.stringify([object, type, reason, message.startsWith('(combined from') ? '' : message])
   }
 

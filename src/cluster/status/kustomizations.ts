@@ -79,8 +79,8 @@ function pathOf(api: string, namespace: string, name: string): string {
 }
 
 /**
- * Writes what the attempt says into the status of the live Kustomization, as the worker; nothing where it says the same
- * already. Returns the object as it is now; undefined where it is gone. Throws what the API server answers.
+ * Writes the attempt into the status of the live Kustomization, as the worker; nothing where the status is the same
+ * already. Returns the object as it is now; undefined where it is gone. Throws the API server's errors.
  */
 export async function writeStatus(
   client: ClusterClient,
@@ -140,7 +140,7 @@ async function change(
   }
 }
 
-/** Fields that changed, and null for those that are gone: what a merge patch asks for. */
+/** Fields that changed, and null for those that are gone: a merge patch. */
 function difference(before: Readonly<Record<string, Json>>, after: Readonly<Record<string, Json>>): Json {
   const changed: { [field: string]: Json } = {}
   for (const [field, value] of Object.entries(after)) {

@@ -20,8 +20,8 @@ import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } f
 const TTL_MS = 55 * 60 * 1000
 
 /**
- * Where all clients of an App keep their installation tokens: without it each client asks for its own, and GitHub gives an
- * App 2,000 per hour. In memory only.
+ * Where all clients of an App keep their installation tokens: without it each client requests its own, and GitHub gives
+ * an App 2,000 per hour. In memory only.
  */
 function tokenCache() {
   const entries = new Map<string, { readonly value: string; readonly until: number }>()
@@ -241,7 +241,7 @@ async function contentToken(
 interface KnownInstallation {
   readonly id: number
   readonly account: string
-  /** ISO time; '' where GitHub does not say. */
+  /** ISO time; '' where GitHub has none. */
   readonly createdAt: string
   readonly granted: Granted
 }
@@ -274,13 +274,13 @@ class KnownInstallations {
     return known
   }
 
-  /** What is known of one, asked for where that is nothing or too old. Throws `git-missing` where there is none. */
+  /** What is known of one, requested where that is nothing or too old. Throws `git-missing` where there is none. */
   async of(id: number): Promise<KnownInstallation> {
     const known = this.#known.get(id)
     return known && known.until > Date.now() ? known : this.present(id)
   }
 
-  /** What GitHub says of one at this moment. Throws `git-missing` where there is none. */
+  /** GitHub's current record of one. Throws `git-missing` where there is none. */
   async present(id: number): Promise<KnownInstallation> {
     const { data } = await github(message`read installation ${id}`, () =>
       this.#app.rest.apps.getInstallation({ installation_id: id }),
@@ -353,7 +353,7 @@ const READ = [
   'merge_queues',
 ] as const
 
-/** The same, for reading only; what was not granted cannot be asked for either: GitHub refuses such a token as a whole. */
+/** The same, for reading only; only granted permissions are requested: GitHub refuses any other token as a whole. */
 function readPermissions(granted: Granted): Record<string, 'read'> {
   return Object.fromEntries(READ.filter(name => granted[name] !== undefined).map(name => [name, 'read']))
 }

@@ -120,7 +120,7 @@ function headersOf(token: string) {
   }
 }
 
-/** An answer that is GitHub's word. Throws `github-unavailable` for an outage or a limit. */
+/** A definite answer of GitHub. Throws `github-unavailable` for an outage or a limit. */
 async function ask(what: string, url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => undefined)
   const isLimited = response?.status === 429 || (response?.status === 403 && isExhausted(response.headers))
@@ -140,7 +140,7 @@ async function fieldsOf(response: Response): Promise<Readonly<Record<string, unk
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
 
-/** What GitHub says once, when an App was registered by its manifest. All but the first three are secrets. */
+/** What GitHub returns once, when an App was registered by its manifest. All but the first three are secrets. */
 interface RegisteredApp {
   readonly id: number
   readonly clientId: string

@@ -34,7 +34,7 @@ export interface Repository extends RepositoryName {
   readonly url: string
   readonly defaultBranch: string
   readonly archived: boolean
-  /** ISO time; '' where GitHub does not say. */
+  /** ISO time; '' where GitHub has none. */
   readonly createdAt: string
   readonly visibility: Visibility
   /** When someone last pushed to it, to the second; null for never. */

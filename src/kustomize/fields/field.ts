@@ -58,7 +58,7 @@ export interface KustomizationField<T> extends KnownField {
 
 /** A field that a builtin transformer serves. */
 export interface TransformingField<T> extends KustomizationField<T> {
-  /** Does to the objects what the field asks for. A strict build calls it for a field that is absent, too. */
+  /** Applies the field to the objects. A strict build calls it for a field that is absent, too. */
   apply(resources: ResourceList, value: T, context: TransformContext): void
   /** It does the same to each object, so that one of them may be to blame where it fails. */
   readonly toEach?: true
@@ -68,7 +68,7 @@ export interface TransformingField<T> extends KustomizationField<T> {
 
 /** What a transformer knows beside the objects and its field. */
 export interface TransformContext {
-  /** The file that asks for it, which is named in the steps of values. */
+  /** The file with the field, which is named in the steps of values. */
   readonly writtenIn: string
   /** Of the kustomization. */
   readonly directory: string

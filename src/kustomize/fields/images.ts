@@ -61,7 +61,7 @@ export function setImages(
     const matches = imageMatcher(entry.name, budget)
     return { origin: entry.origin, matches, set: setter(entry, matches) }
   })
-  // nothing is ever created here, whatever a spec says
+  // the `create` of a spec never applies here
   const specsOf = specsByKind(withoutCreating(specs))
   for (const resource of resources.all) {
     const id = currentId(resource)

@@ -34,7 +34,7 @@ export function changingFields(kustomization: Kustomization): readonly (readonly
 /** Whether a kustomization writes values of some objects into others. */
 export const readsOthers = (kustomization: Kustomization): boolean => READING.some(name => isSet(kustomization[name]))
 
-/** Whether the value of a field says something. */
+/** Whether the value of a field is not empty. */
 export const isSet = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /**
@@ -98,7 +98,7 @@ export function readLeniently(
   }
   const none: Node = { type: 'list', items: [], origin: root.origin }
   const head = [...root.fields].filter(([name]) => HEAD.includes(name))
-  // a list of no resources is something, so that a field that says nothing is not called an empty file
+  // a list of no resources is something, so that an empty field is not called an empty file
   const resources: readonly [string, Field] = ['resources', { key: root.origin, value: none }]
   const always: MapNode = { ...root, fields: new Map([...head, resources]) }
   read(always)

@@ -274,8 +274,8 @@ type Directive = 'merge' | 'replace' | 'delete'
 const KEY = '$patch'
 
 /**
- * What a part of a patch says is to be done with the part of the object; the patch loses the directive. Throws
- * `kustomize-invalid` for an unknown one (kyaml/yaml/merge2/smpdirective.go).
+ * What a part of a patch directs for the part of the object; the patch loses the directive. Throws `kustomize-invalid`
+ * for an unknown one (kyaml/yaml/merge2/smpdirective.go).
  */
 export function takeDirective(patch: Cell | undefined): Directive {
   if (!patch) return 'merge'

@@ -19,7 +19,7 @@ import { checkCharacters, toPlain, valueNode } from '../resource/round-trip.ts'
 
 /** What a generator needs beside its entry. */
 export interface GeneratorContext {
-  /** The kustomization file (or the file of `generators`) that asks for the object. */
+  /** The kustomization file (or the file of `generators`) that generates the object. */
   readonly file: string
   readonly budget: BuildBudget
   /** Throws `kustomize-missing` where the file does not exist. */

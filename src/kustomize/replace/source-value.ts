@@ -88,7 +88,7 @@ export class SourceValue {
     return { ...origin, via: [...(origin.via ?? []), this.step] }
   }
 
-  /** A copy that says through which replacement it came. Throws `render-limits` before it would be too large. */
+  /** A copy that records its replacement. Throws `render-limits` before it would be too large. */
   copy(budget: BuildBudget): Node {
     checkObjectSize(this.node, this.origin)
     budget.spendOnCopy(this.node, this.origin)

@@ -167,7 +167,7 @@ function partOf(text: string): FieldPart {
   return { name, isList }
 }
 
-/** The parts of a path: `/` separates, `\/` does not, and one at the start says nothing. */
+/** The parts of a path: `/` separates, `\/` does not, and one at the start has no effect. */
 function splitPath(path: string): string[] {
   const parts = path.split('/')
   if (parts.length > 1 && parts[0] === '') parts.shift()

@@ -24,7 +24,7 @@ export interface ResourceId {
 /** The namespace that kustomize gives to objects which cannot have one. */
 export const NO_NAMESPACE = '_non_namespaceable_'
 
-/** What a generator says of an object that it made. */
+/** A generator's settings for an object that it made. */
 interface Generated {
   /** The name gets a hash of the content. */
   readonly needsHash?: boolean
