@@ -22,17 +22,17 @@ const CONNECTIONS = 16
 /** A request that takes longer goes on beside the 16, on a connection of its own. */
 const SLOW_MS = 2000
 const SLOW = 64
-/** How often a request is sent where it is refused as one too many, and where the API server is too busy for everybody. */
+/** How often a request is sent that is refused as one too many, and while the API server is too busy. */
 const ATTEMPTS = { refused: 4, busy: 10 }
 const BUSY_WAIT_S = 5
 
-/** One API server: a limited number of kept connections, shared by everybody who has credentials for it. */
+/** One API server: a limited number of kept connections, shared by all clients with credentials for it. */
 export interface ApiServer {
   readonly url: URL
   readonly address: ServerAddress
   readonly agent: Agent
   readonly slots: Slots
-  /** Too busy for everybody until then. */
+  /** Too busy until then. */
   quietUntil: number
 }
 
@@ -53,7 +53,7 @@ interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
   readonly refused?: (status: number, body: Json) => BailiwickError
 }
 
-/** A client of an API server by some credentials. `close` closes the server for everybody. */
+/** A client of an API server by some credentials. `close` closes the server for all. */
 export function apiClient(settings: ApiClientSettings): ClusterClient {
   const { name, namespace, server, access, timeoutMs = TIMEOUT_MS } = settings
   const { agent, slots } = server

@@ -48,7 +48,7 @@ const AT_ONCE = 16
 const STAGE_WAIT_MS = 60_000
 const WITHHELD = 'not applied, because other objects of this Kustomization were refused'
 
-/** What became of one object. */
+/** The result for one object. */
 interface ObjectResult {
   readonly id: ObjectId
   /** `withheld`: it would have been applied, but something else of the same owner was refused. */
@@ -64,7 +64,7 @@ interface ObjectResult {
   readonly drift?: Applied['drift']
 }
 
-/** What became of all of them. */
+/** The results of all of them. */
 interface ApplyResult {
   /** In the order of applying. */
   readonly objects: readonly ObjectResult[]

@@ -98,7 +98,7 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       reject(gone(why))
       sent.destroy()
     })
-    // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
+    // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to any server
     const trust: RequestOptions & WithCredentials = {
       rejectUnauthorized: true,
       ...call.address,
@@ -183,7 +183,7 @@ export function follow(call: Followed, access: RequestCredentials, onItem: (item
     new BailiwickError('cluster-unavailable', `cluster ${call.cluster}, watch ${call.url.pathname}: ${why}`, { cause })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const headers = { Accept: 'application/json', ...access.headers, ...call.headers }
-  // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
+  // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to any server
   const sent = request(call.url, { headers, agent: false, rejectUnauthorized: true, ...access.tls }, response => {
     const lines = linesOf(response, line => {
       try {

@@ -293,7 +293,7 @@ export async function appendFile(
   return sha
 }
 
-/** Files in other words, as one commit on top of exactly `head`. */
+/** Changed files, as one commit on top of exactly `head`. */
 interface FileCommit {
   readonly branch: string
   readonly head: string

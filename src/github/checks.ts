@@ -4,7 +4,7 @@ import { type TrailAnchor, withAnchor, withoutAnchor } from '../verdict/trail-en
 import { github, unlessMissing } from './client/github-error.ts'
 import { type AppIdentity, cutText, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
 
-/** `neutral` and `skipped` satisfy a required check, so they are no words of ours. */
+/** `neutral` and `skipped` satisfy a required check, so we never use them. */
 type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
 
 /** A button; GitHub takes three, with 20, 40 and 20 characters. */
@@ -219,7 +219,7 @@ export async function announceCheckRun(
   }
 }
 
-/** Says how far an announced run is. */
+/** Updates the progress of an announced run. */
 export async function changeAnnouncement(
   octokit: Octokit,
   { owner, repo }: RepositoryName,

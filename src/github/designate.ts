@@ -122,7 +122,7 @@ function sameFleets(one: readonly FleetChoice[], other: readonly FleetChoice[]):
   return keys(one) === keys(other)
 }
 
-/** Why an owner's word cannot be followed. */
+/** Why an owner's choice cannot be applied. */
 interface RefusedDesignation {
   readonly why: string
   readonly fix: string

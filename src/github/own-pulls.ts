@@ -16,7 +16,7 @@ interface NewPullRequest {
   readonly body: string
   /** Of the commit. */
   readonly message: string
-  /** What must be so before anybody can merge it; done when the branch has the commit, and again with each call. */
+  /** What must be so before it can be merged; done when the branch has the commit, and again with each call. */
   readonly beforeOpen?: () => Promise<void>
 }
 

@@ -237,7 +237,7 @@ function credentials(user: Node, refuse: Refuse): RequestCredentials {
   try {
     createSecureContext({ cert, key })
   } catch {
-    // what OpenSSL says may quote the key
+    // OpenSSL's message may quote the key
     throw refuse('users[].user: client-certificate-data and client-key-data are not a certificate and its key')
   }
   return { headers, tls: { cert, key } }

@@ -303,7 +303,7 @@ export const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', '
 /** It is suspended, in git or by `flux suspend`. */
 export const isSuspended = (live: Json | undefined): boolean => jsonAt(live, 'spec', 'suspend') === true
 
-/** Not git suspended it, but a person: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
+/** A person suspended it, not git: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
 export function isSuspendedByHand(live: Json | undefined): boolean {
   const entries = itemsAt(live, 'metadata', 'managedFields')
   return isSuspended(live) && !(entries.length > 0 && entries.every(isOurs))

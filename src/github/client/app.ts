@@ -62,7 +62,7 @@ export interface App {
   own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
-  /** When an installation was made, ISO time, by GitHub's word. Throws like `client`. */
+  /** When an installation was made, ISO time, by GitHub's record. Throws like `client`. */
   installedAt(installation: number): Promise<string>
   /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
   installationOf(repository: RepositoryName): Promise<Installation | undefined>
@@ -78,7 +78,7 @@ export interface App {
    * time at which it ends. Throws like `client`, and `not-permitted` where one of them is not of the installation.
    */
   contentToken(installation: number, repositoryIds: readonly number[]): Promise<{ token: string; expiresAt: string }>
-  /** Whether the installation was granted to administer its repositories, by GitHub's word of this moment. */
+  /** Whether the installation was granted to administer its repositories, by GitHub's current record. */
   mayAdminister(installation: number): Promise<boolean>
   /**
    * Runs with a client that administers one repository and does nothing else; its token is revoked afterwards.

@@ -45,7 +45,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
         headers: { accept: 'application/json', 'content-type': 'application/json' },
         body: JSON.stringify(request),
       })
-      // a code that is not good is answered with 200 and an error
+      // an invalid code is answered with 200 and an error
       const { access_token: token, expires_in: seconds = WORKING_DAY } = await fieldsOf(response)
       if (typeof token !== 'string' || token === '' || typeof seconds !== 'number') return undefined
       return { token, seconds }
