@@ -68,9 +68,7 @@ function visibilityOf(answer: {
   return answer.private === false && (answer.visibility ?? 'public') === 'public' ? 'public' : 'private'
 }
 
-/**
- * A file on the default branch, or at a commit; undefined if absent. Throws `git-corrupt` unless it is a plain file.
- */
+/** A file on the default branch or at a commit; undefined if absent. Throws `git-corrupt` if it is not a plain file. */
 export async function readFile(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
