@@ -22,17 +22,17 @@ const CONNECTIONS = 16
 /** A request that takes longer goes on beside the 16, on a connection of its own. */
 const SLOW_MS = 2000
 const SLOW = 64
-/** How often a request is sent where it is refused as one too many, and where the API server is too busy for everybody. */
+/** How often a request is sent that is refused as one too many, and while the API server is too busy. */
 const ATTEMPTS = { refused: 4, busy: 10 }
 const BUSY_WAIT_S = 5
 
-/** One API server: a limited number of kept connections, shared by everybody who has credentials for it. */
+/** One API server: a limited number of kept connections, shared by all clients with credentials for it. */
 export interface ApiServer {
   readonly url: URL
   readonly address: ServerAddress
   readonly agent: Agent
   readonly slots: Slots
-  /** Too busy for everybody until then. */
+  /** Too busy until then. */
   quietUntil: number
 }
 
@@ -46,14 +46,14 @@ export function apiServer(url: URL): ApiServer {
 
 interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
   readonly server: ApiServer
-  /** With `renew`, what is known was not accepted. */
+  /** With `renew`, the known credentials were rejected. */
   readonly access: (renew?: boolean) => Promise<RequestCredentials>
   readonly timeoutMs?: number | undefined
-  /** The error for an answer that is no success. */
+  /** The error for an answer without success. */
   readonly refused?: (status: number, body: Json) => BailiwickError
 }
 
-/** A client of an API server by some credentials. `close` closes the server for everybody. */
+/** A client of an API server by some credentials. `close` closes the server for all. */
 export function apiClient(settings: ApiClientSettings): ClusterClient {
   const { name, namespace, server, access, timeoutMs = TIMEOUT_MS } = settings
   const { agent, slots } = server
@@ -86,14 +86,14 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
       const reply = await (more.ahead ? exchange(call, more) : inTurn(call, more))
       if (reply.status !== 429) slots.recover()
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return answerOf(call, reply)
-      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
+      // priority and fairness answers in plain text, and all callers slow down; a Status is about this request
       const isBusy = stringAt(reply.body, 'kind') !== 'Status'
       if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
         throw refused(reply.status, reply.body)
       more.onSent?.(false)
       const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
       if (isBusy) {
-        // all that were under way are told the same: that is one reason to slow down, not sixteen
+        // all that were under way get the same answer: that is one reason to slow down, not sixteen
         if (Date.now() >= server.quietUntil) slots.halve()
         server.quietUntil = Math.max(server.quietUntil, Date.now() + wait)
       }
@@ -115,8 +115,8 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
 }
 
 /**
- * Everything that an API server answers says what it is, but for what is asked for as text, its version and a path that it does not
- * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
+ * Every answer of an API server has a kind, except requested text, its version, and a path that it does not serve.
+ * Throws `cluster-unavailable` for others: a load balancer's answer is neither an empty list nor a deletion.
  */
 function answerOf({ cluster, method, path, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
   const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && path.includes('/apis/'))
@@ -146,7 +146,7 @@ function limitedCall(call: Call, ms: number): Call {
   return { ...call, query, timeoutMs: Math.min(call.timeoutMs, ms) }
 }
 
-/** Ends early when the request is told to stop. */
+/** Ends early when the request is aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {})
 }

@@ -33,7 +33,7 @@ function prerequisiteOf(object: Json): ObjectId | undefined {
   return undefined
 }
 
-/** More is for nobody to read; a webhook may name any number. */
+/** More warnings cannot be read; a webhook may send any number. */
 const MOST = 10
 const LONGEST = 300
 
@@ -48,7 +48,7 @@ const AT_ONCE = 16
 const STAGE_WAIT_MS = 60_000
 const WITHHELD = 'not applied, because other objects of this Kustomization were refused'
 
-/** What became of one object. */
+/** The result for one object. */
 interface ObjectResult {
   readonly id: ObjectId
   /** `withheld`: it would have been applied, but something else of the same owner was refused. */
@@ -64,7 +64,7 @@ interface ObjectResult {
   readonly drift?: Applied['drift']
 }
 
-/** What became of all of them. */
+/** The results of all of them. */
 interface ApplyResult {
   /** In the order of applying. */
   readonly objects: readonly ObjectResult[]
@@ -258,7 +258,7 @@ interface Applied {
   readonly drift?: ObjectDrift
 }
 
-/** Sends what was prepared for one object, as the user. Throws what the API server says, see explainRefusal. */
+/** Sends the prepared object, as the user. Throws the API server's refusal, see explainRefusal. */
 async function applyObject(
   client: ClusterClient,
   request: ApplyRequest,

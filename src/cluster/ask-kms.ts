@@ -107,7 +107,7 @@ export function textIn(text: string, path: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** A failure of the node whose data key was asked for; never with anything of an answer or a credential but a code. */
+/** A failure of the node that needs the data key; of the answer and the credential it has no more than a code. */
 export function kmsFailure({ service, key }: Pick<KmsKey, 'service' | 'key'>, what: string, fix?: string) {
   return new BailiwickError('cluster-invalid', `cannot be decrypted: ${SERVICE_NAMES[service]} key ${key}: ${what}`, {
     fix,

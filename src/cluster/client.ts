@@ -20,7 +20,7 @@ interface Discovery {
   find(apiVersion: string, kind: string): Promise<ApiResource | undefined>
   /** The same in that version, or else in any other that the cluster serves: versions of a group are views of one object. */
   findAnyVersion(apiVersion: string, kind: string): Promise<ApiResource | undefined>
-  /** What is known may be wrong: read it again when it is asked for next. */
+  /** What is known may be wrong: read it again at the next request. */
   forget(): void
 }
 
@@ -169,7 +169,7 @@ function segment(text: string, what: string): string {
   })
 }
 
-/** Metadata only: ownership needs no more, and so no Secret of anybody comes into this process. */
+/** Metadata only: ownership needs nothing else, and so no Secret comes into this process. */
 export const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
 interface Reading {
@@ -187,8 +187,8 @@ interface Live {
 }
 
 /**
- * The object as it is, read as the actor; undefined where the cluster does not have its kind. A kind that was known
- * and is served no more is looked up again, so that a removed definition is not taken for a removed object.
+ * The object as it is, read as the actor; undefined where the cluster does not have its kind. A known kind that is not
+ * served any more is looked up again, so that a removed definition is not taken for a removed object.
  */
 export async function readLive(
   client: ClusterClient,

@@ -23,7 +23,7 @@ export interface Refusal {
   readonly causes: readonly Cause[]
 }
 
-/** The API server answered, and the answer is no. */
+/** The API server answered with a refusal. */
 export class ClusterError extends BailiwickError {
   readonly refusal: Refusal
 
@@ -42,7 +42,7 @@ export class ClusterError extends BailiwickError {
 }
 
 /**
- * The error for an answer that is no success: 403 `cluster-forbidden`, 409 `cluster-conflict`, other 4xx
+ * The error for an answer without success: 403 `cluster-forbidden`, 409 `cluster-conflict`, other 4xx
  * `cluster-invalid`, and what passes by itself (401 while a token rotates, 408, 429, 5xx) `cluster-unavailable`.
  */
 export function clusterError(cluster: string, status: number, body: Json): ClusterError {
@@ -84,7 +84,7 @@ const SCOPES: Partial<Record<ErrorCode, FailureScope>> = {
   'cluster-forbidden': 'object',
   'cluster-invalid': 'object',
   'cluster-conflict': 'object',
-  // no answer, or one that passes by itself: the API server as a whole is asked before anybody else is stopped
+  // no answer, or one that passes by itself: check the API server as a whole before stopping other nodes
   'cluster-unavailable': 'node',
   // another worker applies, another controller applies, or the connection is not usable at all
   'cluster-fenced': 'cluster',
@@ -113,8 +113,8 @@ const KEPT_MS = 1_000
 const probes = new WeakMap<ClusterClient, { readonly ready: Promise<boolean>; readonly until: () => number }>()
 
 /**
- * Whether the API server as a whole works: `/readyz`, asked as the worker. For all who ask at the same time and within a
- * second after the answer it is asked once. No answer within 5 s is a no.
+ * Whether the API server as a whole works: `/readyz`, as the worker. One request serves all callers at the same time
+ * and within a second after the answer. No answer within 5 s is a no.
  */
 export function clusterIsReady(client: ClusterClient): Promise<boolean> {
   const last = probes.get(client)
@@ -138,8 +138,8 @@ async function probe(client: ClusterClient): Promise<boolean> {
 }
 
 /**
- * The error as one of the node that met it. Throws it where it ends the whole run: the cluster's API is not ready, another
- * worker writes, or the run was told to stop.
+ * The error as one of the node that met it. Throws it where it ends the whole run: the cluster's API is not ready,
+ * another worker writes, or the run was aborted.
  */
 export async function nodeFailure(
   client: ClusterClient,
@@ -157,8 +157,8 @@ export async function nodeFailure(
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /**
- * The user is a service account that the cluster does not have any more, asked as the worker. Of another user, and where
- * the worker may not ask, nobody knows: false.
+ * The user is a service account that the cluster does not have any more; the worker asks. False for other users, and
+ * where the worker may not ask.
  */
 export async function accountIsGone(client: ClusterClient, user: string): Promise<boolean> {
   const [, namespace, name] = ACCOUNT.exec(user) ?? []

@@ -32,9 +32,9 @@ export interface ClusterBinding {
   readonly namespace: string
   /** How often the cluster is looked at without an event; absent: RESYNC_SECONDS. */
   readonly resyncSeconds?: number
-  /** Address of its notification-controller, which is told what Flux would tell it; absent: nobody is. */
+  /** Address of its notification-controller, which gets the events that Flux would send; absent: none are sent. */
   readonly events?: string
-  /** How what somebody else changed on the cluster is found: told by watches (absent), or looked for. */
+  /** How changes by others on the cluster are found: by watches (absent), or by polling. */
   readonly drift?: 'watch' | 'poll'
   /** Whether corrected drift is shown on the page of the cluster and on pull requests; absent: it is. */
   readonly reportDrift?: boolean

@@ -17,7 +17,7 @@ interface UnhealthyObject extends ResourceStatus {
   readonly object: ObjectId
 }
 
-/** `reason` is Flux's text, with what kstatus says of each object behind it. */
+/** `reason` is Flux's text, followed by what kstatus reports of each object. */
 export type Health =
   | { readonly state: 'healthy'; readonly checked: number }
   | { readonly state: 'failed' | 'timeout'; readonly reason: string; readonly objects: readonly UnhealthyObject[] }
@@ -186,7 +186,7 @@ function jobsWithTtl(node: HealthNode): ReadonlySet<string> {
 /** What reading an object gave: undefined where the cluster has none of that name; why not, where it could not be read. */
 type Reading = { readonly object: Json | undefined } | { readonly error: string }
 
-/** Kinds whose content says nothing about health, and must not come into this process. */
+/** Kinds whose content does not show health, and must not come into this process. */
 const METADATA_ONLY = new Set(['v1 ConfigMap', 'v1 Secret'])
 const METADATA = 'meta.k8s.io;v=v1,application/json'
 const PAGE = '500'
@@ -279,7 +279,7 @@ function accept({ isWhole }: ReadRequest, id: ObjectId, as: string): string {
   return isMetadata ? `application/json;as=${as};g=${METADATA}` : 'application/json'
 }
 
-/** Items of a list, and metadata, do not say what they are. */
+/** Items of a list, and metadata, lack their kind. */
 function named(object: Json, { apiVersion, kind }: ObjectId): Json {
   return { ...mapAt(object), apiVersion, kind }
 }
@@ -295,8 +295,8 @@ async function eachLimited<T>(items: readonly T[], work: (item: T) => Promise<vo
 const POD_PAGE = '200'
 
 /**
- * Whether pods of a StatefulSet or ReplicaSet that is in progress have failed for good, so that nobody waits for what does
- * not come (fluxcd/cli-utils polling/statusreaders). Undefined: none is known to, or the account may not list them.
+ * Whether pods of a StatefulSet or ReplicaSet in progress have failed for good, so that waiting for them is useless
+ * (fluxcd/cli-utils polling/statusreaders). Undefined: none is known to, or the account may not list them.
  */
 async function failedPods(
   client: ClusterClient,

@@ -172,9 +172,9 @@ async function pages(client: ClusterClient, cluster: string, limit: string, acce
 }
 
 /**
- * Stores the inventory with `patch`, as the worker, if it still is what was read; the answer is what to claim with
- * next time. Each claim changes the object, so that of two workers one always loses. Throws `cluster-fenced` for the
- * loser: somebody else works on this node, stop. Where the answer is lost, what is stored says whose write it holds.
+ * Stores the inventory with `patch`, as the worker, if it still is what was read; returns what to claim with next time.
+ * Each claim changes the object, so that of two workers one always loses. Throws `cluster-fenced` for the loser:
+ * another worker has this node, stop. Where the answer is lost, the stored inventory shows whose write it holds.
  */
 export async function claim(
   client: ClusterClient,
@@ -265,7 +265,7 @@ function versionOf(object: Json): Version {
   }
 }
 
-/** Forgets a node that has nothing left on the cluster. Throws `cluster-fenced` where somebody wrote in between. */
+/** Forgets a node that has nothing left on the cluster. Throws `cluster-fenced` after another write. */
 export async function removeInventory(client: ClusterClient, inventory: Inventory): Promise<void> {
   if (inventory.uid === '') return
   const { uid, resourceVersion } = inventory

@@ -17,7 +17,7 @@ export function stringAt(json: Json | undefined, ...path: readonly string[]): st
   return typeof found === 'string' ? found : ''
 }
 
-/** The items of the list at `path`; none where there is no list. */
+/** The items of the list at `path`; none without a list. */
 export function itemsAt(json: Json | undefined, ...path: readonly string[]): readonly Json[] {
   const found = jsonAt(json, ...path)
   return Array.isArray(found) ? found : []
@@ -97,7 +97,7 @@ export function withPointed(json: Json, steps: readonly string[], value: Json | 
   return others
 }
 
-/** What names an object of plain JSON; a part that is no text is ''. */
+/** What names an object of plain JSON; a part that is not text is ''. */
 export function idOf(object: Json): ObjectId {
   return {
     apiVersion: stringAt(object, 'apiVersion'),
@@ -114,7 +114,7 @@ export function parseSecretValue(value: Json): string | null {
   try {
     return UTF8.decode(Buffer.from(String(value), 'base64'))
   } catch {
-    // the only way in which a decoder says that bytes are no UTF-8
+    // the only way in which a decoder reports that bytes are not UTF-8
     return null
   }
 }

@@ -23,11 +23,11 @@ interface LeaseOptions {
   /** Unique to this process. */
   readonly identity: string
   readonly timing?: LeaseTiming
-  /** Told each time that somebody else holds it, or else that the API server does not say. */
+  /** Called each time that another candidate holds the Lease, or that the API server does not answer. */
   readonly waiting?: (why: string, isHeld: boolean) => void
 }
 
-/** Waits until the Lease is ours. Throws `cluster-forbidden` and what ends the wait; rejects when it is told to stop. */
+/** Waits until the Lease is ours. Throws `cluster-forbidden` and what ends the wait; rejects when it is aborted. */
 export async function acquireLease(
   client: ClusterClient,
   { name, identity, timing = LEASE_TIMING, waiting }: LeaseOptions,
@@ -111,7 +111,7 @@ interface Moment {
 
 const elapsed = (): Moment => ({ steady: performance.now(), wall: Date.now() })
 
-/** The longer of both: a holder that slept must not believe that it still holds. */
+/** The longer of both: a holder that slept must not act as if it still held the Lease. */
 function sinceMs({ steady, wall }: Moment): number {
   return Math.max(performance.now() - steady, Date.now() - wall)
 }
@@ -150,8 +150,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The same client for whoever holds the Lease: each write is sent only while it is held, ends on the server before another
- * candidate may begin, and is given up when the Lease is lost. Reads go through as they are.
+ * The same client for the holder of the Lease: each write is sent only while the Lease is held, ends on the server
+ * before another candidate may begin, and is given up when the Lease is lost. Reads go through as they are.
  */
 export function leasedClient(client: ClusterClient, lease: Pick<HeldLease, 'signal' | 'writeWithin'>): ClusterClient {
   // once for each signal: those that are combined for each request outlive it
@@ -232,7 +232,7 @@ export class LeaseElection {
     return this.#seen?.holder ?? ''
   }
 
-  /** Tries once to take or to renew the Lease; true: it is ours. Throws where the API server does not say. */
+  /** Tries once to take or to renew the Lease; true: it is ours. Throws where the API server does not answer. */
   async attempt(signal: AbortSignal): Promise<boolean> {
     const { identity, timing } = this.#settings
     // the holder's renewal needs no reading: the resourceVersion is the fence
@@ -302,9 +302,9 @@ export class LeaseElection {
   }
 }
 
-/** What a Lease of coordination.k8s.io/v1 says about who leads. */
+/** What a Lease of coordination.k8s.io/v1 records about its leader. */
 interface LeaseRecord {
-  /** '': nobody leads. */
+  /** '': none leads. */
   readonly holder: string
   readonly seconds: number
   /** As the API server has them; never compared with a clock of ours. */

@@ -19,7 +19,7 @@ interface Ignoring {
 }
 
 interface Left {
-  /** Live object and dry run without what is ignored: whether they differ says whether there is anything to apply. */
+  /** Live object and dry run without the ignored fields: if they differ, there is something to apply. */
   readonly live: Json
   readonly dry: Json
   /** What to apply where there is: an ignored field that differs has the value of the cluster, or is left to its manager. */
@@ -28,8 +28,8 @@ interface Left {
 
 /**
  * Leaves fields as the cluster has them (`spec.ignore`), as kustomize-controller 1.9 does (fluxcd/pkg ssa
- * computeDriftedPaths): they make no drift; where something else does, one that others apply is left out, and one that
- * nobody else applies keeps its live value. An object that is created has all its fields. Pure.
+ * computeDriftedPaths). They are not drift. Where another field drifts, a field that others apply is left out, and one
+ * that no other manager applies keeps its live value. An object that is created has all its fields. Pure.
  */
 export function leaveIgnored({ rules, live, dry, body, manager }: Ignoring): Left {
   let left: Left = { live, dry, body }
@@ -89,8 +89,8 @@ function textsOf(labels: Json): Map<string, string> {
 }
 
 /**
- * Whether somebody else than `manager` applies the field (server-side apply, not an update): then it is theirs, and an
- * apply that leaves it out keeps their value. As isFieldOwnedByOtherApplyManager of fluxcd/pkg ssa.
+ * Whether a manager other than `manager` applies the field (server-side apply, not an update): an apply that leaves it
+ * out then keeps their value. As isFieldOwnedByOtherApplyManager of fluxcd/pkg ssa.
  */
 function isAppliedByOther(live: Json, steps: readonly string[], manager: string): boolean {
   const entries = itemsAt(live, 'metadata', 'managedFields').filter(

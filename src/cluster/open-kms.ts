@@ -17,8 +17,8 @@ export interface Kms {
   /** Whether Kustomizations of the namespace may use any. */
   isListed(namespace: string): boolean
   /**
-   * The data key, as the service opens it for a Kustomization in `namespace`; undefined for a key that is not listed for it:
-   * nobody is called then. Throws `cluster-invalid` without any secret.
+   * The data key, as the service opens it for a Kustomization in `namespace`; undefined, without a call, for a key that
+   * is not listed for it. Throws `cluster-invalid` without any secret.
    */
   open(namespace: string, key: ServiceKey): Promise<Uint8Array | undefined>
 }

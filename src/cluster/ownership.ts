@@ -14,12 +14,12 @@ export interface Owner {
 /** Flux's labels: dashboards and `flux tree` read them, and a cluster that leaves Flux keeps its owners. */
 export const OWNER_NAME = `${KUSTOMIZE_GROUP}/name`
 const OWNER_NAMESPACE = `${KUSTOMIZE_GROUP}/namespace`
-/** On a live object, set by somebody with access to the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
+/** On a live object, set on the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
 export const ADOPT = 'bailiwick.dev/adopt'
 
 /**
- * `absent`: nothing is there. `ours`: created or adopted by this owner. `foreign`: another Kustomization's.
- * `shared`: made by somebody else and nobody's by label.
+ * `absent`: nothing is there. `ours`: created or adopted by this owner. `foreign`: another Kustomization's. `shared`:
+ * made by another client, without owner labels.
  */
 export type Ownership = 'absent' | 'ours' | 'foreign' | 'shared'
 
@@ -30,7 +30,7 @@ export function ownershipOf(live: Json | undefined, owner: Owner, knownUid: stri
   const labels = mapAt(live, 'metadata', 'labels')
   const isKnown = knownUid !== undefined && knownUid === stringAt(live, 'metadata', 'uid')
   const { [OWNER_NAME]: name = owner.name, [OWNER_NAMESPACE]: namespace = owner.namespace } = labels
-  // one of two labels that somebody took off, or both
+  // one of two labels that were removed by hand, or both
   if (isKnown && name === owner.name && namespace === owner.namespace) return 'ours'
   if (Object.hasOwn(labels, OWNER_NAME) || Object.hasOwn(labels, OWNER_NAMESPACE)) return 'foreign'
   const adopt = stringAt(live, 'metadata', 'annotations', ADOPT)
@@ -62,7 +62,7 @@ export function ownerOf(live: Json): string {
 
 /**
  * The object with the owner labels; a forged one of another owner is overwritten. Throws `cluster-invalid` where
- * `metadata.labels` is something else than a map: replacing it would apply what nobody wrote.
+ * `metadata.labels` is not a map: replacing it would apply what is not in git.
  */
 export function withOwner(object: Json, owner: Owner): Json {
   const metadata = mapAt(object, 'metadata')
@@ -76,7 +76,7 @@ export function withOwner(object: Json, owner: Owner): Json {
   return { ...mapAt(object), metadata: { ...metadata, labels } }
 }
 
-/** The object without owner labels: what is put on an object of somebody else must not make it ours. */
+/** The object without owner labels: what is put on an object of another owner must not make it ours. */
 export function withoutOwner(object: Json): Json {
   const metadata = mapAt(object, 'metadata')
   if (jsonAt(metadata, 'labels') === undefined) return object
@@ -84,7 +84,7 @@ export function withoutOwner(object: Json): Json {
   return { ...mapAt(object), metadata: { ...metadata, labels } }
 }
 
-/** Who it belongs to, for a message; another namespace's Kustomization is not named, its tenant may be somebody else. */
+/** The owner, for a message; a Kustomization of another namespace is not named, as it may be another tenant's. */
 export function foreignOwner(live: Json, owner: Owner): string {
   const labels = mapAt(live, 'metadata', 'labels')
   const same = labels[OWNER_NAMESPACE] === owner.namespace
@@ -171,7 +171,7 @@ export function explainRefusal(error: unknown, { id, owner, attempted, isConfide
   return new ClusterError(error.code, `${fluxName(id)} ${verdict(id, refusal, attempted)}: ${refusal.said}`, refusal)
 }
 
-/** `secrets "a" is forbidden: User "b" cannot patch resource "secrets" in API group "" in the namespace "c"`, and no more. */
+/** Only `secrets "a" is forbidden: User "b" cannot patch resource "secrets" in API group "" in the namespace "c"`. */
 const NO_RIGHT =
   /^\S+ "[^"]*" is forbidden: User "[^"]*" cannot [a-z]+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?$/
 

@@ -43,7 +43,7 @@ export interface ApplyRequest {
   readonly objects: readonly Json[]
   /** Those of `objects` with values that no message may quote; Secrets are never quoted. */
   readonly confidential?: ReadonlySet<Json>
-  /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
+  /** Entries of the owner's inventory: their uid keeps an object ours whose labels were removed. */
   readonly known?: readonly InventoryEntry[]
   /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
   readonly adopt?: boolean
@@ -94,10 +94,10 @@ interface Target {
 }
 
 /**
- * Asks the API server, as the user and without changing anything, what an apply of the object would do. Fields of others
- * are taken (force) only on an object that is this owner's or adopted; on one that others made, our fields are put beside
- * theirs without a label, so that it never becomes ours by a detour; another Kustomization's object is refused. Throws
- * what the API server says, see explainRefusal.
+ * Asks the API server, as the user and without changing anything, what an apply of the object would do. Fields of
+ * others are taken (force) only on an object that is this owner's or adopted; on one that others made, our fields are
+ * put beside theirs without a label, so that it never becomes ours by a detour; another Kustomization's object is
+ * refused. Throws the API server's refusal, see explainRefusal.
  */
 export async function prepareObject(client: ClusterClient, request: ApplyRequest, target: Target): Promise<Prepared> {
   const { object, id, isConfidential } = target
@@ -122,7 +122,7 @@ async function prepare(client: ClusterClient, request: ApplyRequest, target: Tar
   }
   const find = () => findResource(client, id)
   const found = await readLive(client, { user }, id, { find, whole: true, signal }).catch(error => {
-    // who may neither write nor read is told what they may not write
+    // a user who may neither write nor read learns what they may not write
     throw refusal && error instanceof ClusterError && error.status === 403 ? refusal : error
   })
   if (!found) throw unknownKind(id)
@@ -201,7 +201,7 @@ async function existing(
   })
   // a value that was changed and changed back has another manager: the next change of it would not be seen
   const isTaken = ownership === 'ours' && left.live === live && reowns(live, dry)
-  // whose the object is cannot be ignored
+  // the owner of the object cannot be ignored
   const isStripped = ownership === 'ours' && !carriesLabelsOf(live, owner)
   const isOther = hasDrifted(left.live, left.dry) || isTaken || isStripped
   if (takeOver === undefined && !isOther && !hasRawNumbers(desired)) {
@@ -229,7 +229,7 @@ function withUid(object: Json, uid: string): Json {
 async function findResource(client: ClusterClient, id: ObjectId): Promise<ApiResource | undefined> {
   const resource = await client.discovery.find(id.apiVersion, id.kind)
   if (resource?.namespaced && id.namespace === '') {
-    // kubectl would say `default`; a controller must not guess
+    // kubectl would use `default`; a controller must not guess
     throw new BailiwickError('cluster-invalid', `${display(id)}: the namespace is missing`, {
       fix: 'Set metadata.namespace.',
     })
@@ -281,7 +281,7 @@ function desiredObject(object: Json): Json {
   if (stringAt(object, 'kind') !== 'Secret' || stringAt(object, 'apiVersion') !== 'v1') return plain
   const { stringData, ...secret } = plain as { [key: string]: Json }
   const texts = Object.entries(mapAt(stringData))
-  // a value that is no text goes to the API server as it is, which refuses it
+  // a value that is not text goes to the API server as it is, which refuses it
   if (texts.length === 0 || texts.some(([, value]) => typeof value !== 'string')) return plain
   const encoded = texts.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
   return { ...secret, data: { ...mapAt(secret, 'data'), ...Object.fromEntries(encoded) } }

@@ -41,10 +41,10 @@ export interface PruneResult {
 }
 
 /**
- * Deletes what the entries name, as the user and in reverse order of applying: kind by kind, objects of the same kind (and
- * kinds without an order) side by side. Only objects that carry both owner
- * labels of this owner, and only as they were read (uid and resourceVersion). Throws `cluster-unavailable` where the
- * cluster does not answer: nothing is lost, run it again with the same entries.
+ * Deletes what the entries name, as the user and in reverse order of applying: kind by kind, objects of the same kind
+ * (and kinds without an order) side by side. Only objects that carry both owner labels of this owner, and only as they
+ * were read (uid and resourceVersion). Throws `cluster-unavailable` where the cluster does not answer: nothing is lost,
+ * run it again with the same entries.
  */
 export async function pruneObjects(client: ClusterClient, request: PruneRequest): Promise<PruneResult> {
   const items = request.entries.map(entry => ({ entry, id: idOfEntry(entry) }))

@@ -33,9 +33,9 @@ const TOKEN_OF = 'kubernetes.io/service-account.name'
 const identities = new WeakMap<ClusterClient['discovery'], Promise<string>>()
 
 /**
- * Why a target is the worker itself, which nothing may change; undefined: it is not. Its namespace with everything in it,
- * its service account with that account's tokens, and whatever would be written as one of these accounts: whoever could
- * change them would decide what is applied as everybody else.
+ * Why a target is the worker itself, which nothing may change; undefined: it is not. Its namespace with everything in
+ * it, its service account with that account's tokens, and whatever would be written as one of these accounts: a user
+ * who can change them decides what is applied as every other account.
  */
 export async function ownTargetReason(
   client: ClusterClient,
@@ -75,7 +75,7 @@ function accountNamespace(user: string): string | undefined {
   return accountOf(user)?.namespace ?? /^gotk:([^:]+):[^:]+$/.exec(user)?.[1]
 }
 
-/** Who the API server takes the worker for, or whose credentials the client has; '' where it does not say. Asked once. */
+/** The user that the worker is to the API server, or that of the client's credentials; '' if unknown. Asked once. */
 export function ownIdentity(client: ClusterClient): Promise<string> {
   const known = identities.get(client.discovery)
   if (known) return known
@@ -89,7 +89,7 @@ async function review(client: ClusterClient): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   try {
     const answer = await client.request('worker', 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body })
-    // before Kubernetes 1.28 there is no such question
+    // before Kubernetes 1.28 this API does not exist
     return answer.status === 404 ? '' : stringAt(answer.body, 'status', 'userInfo', 'username')
   } catch (error) {
     if (error instanceof ClusterError && error.status === 403) return ''
@@ -108,9 +108,9 @@ interface VerifiedSource {
 }
 
 /**
- * Requires that source-controller verified the signature of exactly the evaluated content, as the evaluated `spec.verify`
- * demands: the worker has neither the keys nor the transparency log. Throws `cluster-invalid`
- * where that is not so, or not yet.
+ * Requires that source-controller verified the signature of exactly the evaluated content, as the evaluated
+ * `spec.verify` requires: the worker has neither the keys nor the transparency log. Throws `cluster-invalid` where that
+ * is not so, or not yet.
  */
 export async function assertVerified(
   client: ClusterClient,
@@ -139,7 +139,7 @@ function whyNot(source: Json, commit: string, verify: string): string | undefine
   if (!isCurrent || jsonAt(source, 'status', 'observedGeneration') !== generation)
     return 'source-controller has not verified it yet'
   if (stringAt(verified, 'status') !== 'True') return 'source-controller did not accept its signature'
-  // `main@sha1:<commit>`, `v1@sha256:<digest>`, or without what is before the "@"
+  // `main@sha1:<commit>`, `v1@sha256:<digest>`, or without the part before the "@"
   const revision = stringAt(source, 'status', 'artifact', 'revision').split('@').at(-1) ?? ''
   if (revision === commit || revision === `sha1:${commit}`) return undefined
   return 'source-controller verified another revision than the evaluated one'

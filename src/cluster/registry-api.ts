@@ -3,7 +3,7 @@ import { BailiwickError } from '../base/errors.ts'
 
 /** What one request to a registry wants. */
 interface RegistryRequest {
-  /** Path below `/v2/`. */
+  /** Path under `/v2/`. */
   readonly path: string
   readonly method?: 'GET' | 'HEAD'
   readonly accept?: readonly string[]
@@ -27,9 +27,9 @@ const MAX_TOKEN_BYTES = 1024 * 1024
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /**
- * One request to a registry that the operator allows, as the distribution specification has it: a token is asked for where
- * the registry wants one. Redirects and token servers must be among the allowed hosts too, so that no answer makes us call
- * another address. Throws `source-unreadable` for everything that is no answer.
+ * One request to a registry that the operator allows, as the distribution specification has it: a token is requested
+ * where the registry wants one. Redirects and token servers must be among the allowed hosts too, so that no answer
+ * makes us call another address. Throws `source-unreadable` for everything but a valid answer.
  */
 export async function askRegistry(
   hosts: readonly RegistryHost[],
@@ -74,7 +74,7 @@ async function askToken(
     const found = token ?? access
     if (status === 200 && typeof found === 'string' && /^[\x21-\x7e]+$/.test(found)) return found
   } catch {
-    // said below
+    // reported below
   }
   throw unreadable(`the token server ${url.host} of ${host.host} answers with status ${status} and no token`)
 }
@@ -187,11 +187,11 @@ export async function listTags(hosts: readonly RegistryHost[], place: RegistryPl
 function tagsIn(bytes: Uint8Array, { host }: RegistryHost): string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(bytes).toString('utf8'))
-    // a repository without tags says null
+    // a repository without tags answers null
     if (tags === null) return []
     if (Array.isArray(tags)) return tags.filter(tag => typeof tag === 'string' && TAG.test(tag))
   } catch {
-    // said below
+    // reported below
   }
   throw unreadable(`${host} answers with something else than a list of tags`)
 }

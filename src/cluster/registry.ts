@@ -22,9 +22,8 @@ export interface Registry {
   /** Those that may be asked, as artifacts name them. */
   readonly hosts: readonly string[]
   /**
-   * What a ref stands for now, a range for its latest version; undefined where the tag or the digest is not there, or may
-   * not be read.
-   * Throws `source-unreadable` with the reason for a registry that may not be asked or does not answer.
+   * What a ref stands for now, a range for its latest version; undefined where the tag or the digest is not there, or
+   * may not be read. Throws `source-unreadable` with the reason for a registry that is not allowed or does not answer.
    */
   headOf(url: string, ref: RegistryRef): Promise<RegistryHead | undefined>
   /** The artifact with this digest; the same artifact is read once. Throws as headOf, and as unpackArtifact. */
@@ -114,7 +113,7 @@ type Manifest =
     }
   | { readonly type: 'index'; readonly digest: string }
 
-/** What go-containerregistry takes where an index is given and no platform is asked for. */
+/** What go-containerregistry takes of an index without a requested platform. */
 const PLATFORM = { os: 'linux', architecture: 'amd64' }
 
 function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
@@ -122,7 +121,7 @@ function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
   try {
     parsed = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {}
   } catch {
-    // an answer without layers, said below
+    // an answer without layers, reported below
   }
   const digestOf = (entry: unknown): { mediaType: string; digest: string; platform?: typeof PLATFORM } | undefined => {
     const { mediaType = '', digest, platform } = (entry ?? {}) as Record<string, unknown>

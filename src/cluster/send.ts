@@ -98,7 +98,7 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       reject(gone(why))
       sent.destroy()
     })
-    // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
+    // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to any server
     const trust: RequestOptions & WithCredentials = {
       rejectUnauthorized: true,
       ...call.address,
@@ -175,15 +175,15 @@ interface Followed {
 }
 
 /**
- * A GET whose answer is one JSON value per line, until the server ends it. Throws clusterError for an answer that is no
- * success, and `cluster-unavailable` where the connection breaks, is silent for too long, or is told to stop.
+ * A GET whose answer is one JSON value per line, until the server ends it. Throws clusterError for an answer without
+ * success, and `cluster-unavailable` where the connection breaks, is silent for too long, or is aborted.
  */
 export function follow(call: Followed, access: RequestCredentials, onItem: (item: Json) => void): Promise<void> {
   const gone = (why: string, cause?: unknown) =>
     new BailiwickError('cluster-unavailable', `cluster ${call.cluster}, watch ${call.url.pathname}: ${why}`, { cause })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const headers = { Accept: 'application/json', ...access.headers, ...call.headers }
-  // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
+  // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to any server
   const sent = request(call.url, { headers, agent: false, rejectUnauthorized: true, ...access.tls }, response => {
     const lines = linesOf(response, line => {
       try {
@@ -235,7 +235,7 @@ function statusOf(text: string): Json {
   }
 }
 
-/** What a request says of the credentials of its connection. */
+/** The credentials of a connection, as its requests carry them. */
 interface WithCredentials {
   readonly credentials: RequestCredentials['tls']
 }

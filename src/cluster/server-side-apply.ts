@@ -41,11 +41,11 @@ export async function serverSideApply(client: ClusterClient, applying: Applying)
 
 /**
  * The manager of the fields of our objects has the name of Flux's: server-side apply removes only fields of its own
- * manager, so what one of the two applied is removed by the other when git has it no more, and no object has to be
- * written when a cluster changes hands.
+ * manager, so each of the two removes what the other applied once it is gone from git, and no object has to be written
+ * when a cluster changes hands.
  */
 export const FIELD_MANAGER = 'kustomize-controller'
-/** Of what is put on objects that are not ours: what Flux may have put there before is not to be removed. */
+/** For objects that are not ours: what Flux may have put there before must not be removed. */
 export const GUEST_MANAGER = 'bailiwick'
 
 /** What Flux removes because its own or kubectl's client-side apply wrote it. */
@@ -138,7 +138,7 @@ function union(a: Json, b: Json): Json {
 export interface ObjectDrift {
   /** Fields that an apply puts back, `spec.replicas`; not all of them. */
   readonly fields: readonly string[]
-  /** Field managers to which the API server ascribes them, by name; empty where it does not say. */
+  /** Field managers to which the API server ascribes them, by name; empty where it names none. */
   readonly managers: readonly string[]
 }
 
@@ -222,8 +222,8 @@ function compared(object: Json): Json {
 }
 
 /**
- * A digest of what the metadata of a live object says about our fields: which are ours, which somebody has whose fields we
- * take over, and the switches that decide what an apply does. Whoever changes a field of ours takes it out of our managed
+ * A digest of the metadata of a live object about our fields: which are ours, which belong to managers whose fields we
+ * take over, and the switches that decide what an apply does. A change of one of our fields takes it out of our managed
  * fields, so the digest changes; status, and fields of others beside ours, do not count.
  */
 export function fieldPrint(object: Json): string {
@@ -241,7 +241,7 @@ export function fieldPrint(object: Json): string {
   return hash('sha256', JSON.stringify([fields, switches]), 'base64').slice(0, 16)
 }
 
-/** Whether an apply would make fields ours that are somebody else's now, whatever their values are. */
+/** Whether an apply would take over fields of another manager, whatever their values are. */
 export function reowns(live: Json, dryRun: Json): boolean {
   const [before, after] = [live, dryRun].map(object =>
     itemsAt(object, 'metadata', 'managedFields')

@@ -1,6 +1,6 @@
 interface SlotSettings {
   readonly count: number
-  /** What takes longer is not counted any more, so that whoever hangs takes nobody's turn. */
+  /** What takes longer is not counted any more, so that a hanging call does not keep a slot. */
   readonly slowMs: number
   /** How many may go on uncounted. */
   readonly slow: number

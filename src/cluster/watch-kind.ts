@@ -15,7 +15,7 @@ const LASTS_SECONDS = 240
 const SHORT_MS = 1000
 const PAUSES_MS = [100, 1000, 2000, 5000, 10_000, 30_000]
 
-/** Which objects of a kind are watched; all that carry an owner label, where nothing else is said. */
+/** Which objects of a kind are watched; by default all that carry an owner label. */
 interface WatchedObjects {
   readonly labelSelector?: string | undefined
   readonly namespace?: string
@@ -35,9 +35,9 @@ interface KindWatcher {
 }
 
 /**
- * Follows the metadata of all objects of a kind that a Kustomization owns (or see `which`), as the worker: a list, then a watch from its
- * resourceVersion on with bookmarks, and a list again where the server has forgotten that version (410). Returns when it
- * is told to stop. Throws ClusterError 403 and 404: the worker may not, or there is no such kind.
+ * Follows the metadata of all objects of a kind that a Kustomization owns (or see `which`), as the worker: a list, then
+ * a watch from its resourceVersion on with bookmarks, and a list again where the server has forgotten that version
+ * (410). Returns when it is aborted. Throws ClusterError 403 and 404: the worker may not, or the kind does not exist.
  */
 export async function watchKind(
   client: ClusterClient,
@@ -53,7 +53,7 @@ export async function watchKind(
       const begun = Date.now()
       version = await watch(client, resource, version, watcher, signal, which)
       failures = 0
-      // whoever ends it at once would be asked again and again
+      // a server that ends it at once would be asked again and again
       if (Date.now() - begun < SHORT_MS) await sleep(SHORT_MS, undefined, { signal }).catch(() => {})
     } catch (error) {
       if (signal.aborted) return

@@ -13,7 +13,7 @@ export interface Head {
   readonly tree: string
 }
 
-/** An annotated tag may point at another one; more than a few are nobody's tags. */
+/** An annotated tag may point at another one; longer chains are not followed. */
 const MAX_TAG_DEPTH = 5
 
 /**
@@ -128,8 +128,8 @@ export async function readHeadAt(
 }
 
 /**
- * Since when a branch has the commit that it has, by GitHub's own clock; undefined where GitHub does not say, or says of another
- * commit. What a commit says of its time is its author's word, and it may have been on other branches long before.
+ * Since when a branch has its commit, by GitHub's own clock; undefined where GitHub has no record of it, or one of
+ * another commit. The time in a commit is set by its author, and it may have been on other branches long before.
  */
 export async function headSince(
   octokit: Octokit,
@@ -152,11 +152,11 @@ export async function headSince(
 
 /** What a branch has that another has not. */
 export interface BranchChange {
-  /** Tree of the parent, where the branch is ahead by one commit that is no merge. */
+  /** Tree of the parent, where the branch is ahead by one commit that is not a merge. */
   readonly onlyParentTree: string | undefined
   /**
-   * GitHub attributes each of its commits to our bot. That follows from an address in the commit, which anybody can write:
-   * good enough to know that nobody's work is thrown away, never to trust what the branch holds.
+   * GitHub attributes each of its commits to our bot. That follows from an address in the commit, which anyone can
+   * write: good enough to know that no person's work is thrown away, never to trust what the branch holds.
    */
   readonly allOurs: boolean
 }
@@ -200,7 +200,7 @@ export async function isLeftBranch(octokit: Octokit, repository: RepositoryName,
   return !data.some(one => one.head.ref === branch)
 }
 
-/** So many changes of a file are looked at; of what is older nobody asks. */
+/** So many changes of a file are looked at; older ones do not matter. */
 const MAX_CHANGES = 10
 
 /**
@@ -223,7 +223,7 @@ export async function introducedBy(
   }
   for (const { sha, parents } of listed?.data ?? []) {
     if (!(await holdsAt(sha))) return []
-    // dates are text: only the parent tells that it was not there before
+    // dates are text: only the parent shows that it was not there before
     if (!(await holdsAt(parents[0]?.sha))) return authorsOf(octokit, name, sha)
   }
   return []
@@ -293,7 +293,7 @@ export async function appendFile(
   return sha
 }
 
-/** Files in other words, as one commit on top of exactly `head`. */
+/** Changed files, as one commit on top of exactly `head`. */
 interface FileCommit {
   readonly branch: string
   readonly head: string
@@ -304,8 +304,8 @@ interface FileCommit {
 }
 
 /**
- * Commits to a branch that is there, never by force. Undefined where the branch is not at `head` any more: whoever asked
- * asked for another state. Throws `not-permitted` where its protection refuses.
+ * Commits to a branch that exists, never by force. Undefined where the branch is not at `head` any more: the request
+ * was for another state. Throws `not-permitted` where its protection refuses.
  */
 export async function commitFiles(
   octokit: Octokit,
@@ -335,7 +335,7 @@ export async function commitFiles(
     await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
   } catch (error) {
     if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
-    // 422 is "Update is not a fast forward", and what a protection says of a direct push
+    // 422 is "Update is not a fast forward", and a protection's refusal of a direct push
     const now = await readBranch(octokit, { owner, repo }, branch)
     if (now?.commit !== head) return undefined
     throw new BailiwickError('not-permitted', message`The protection of ${onto} of ${at} rejects the commit`, {

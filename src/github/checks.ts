@@ -4,7 +4,7 @@ import { type TrailAnchor, withAnchor, withoutAnchor } from '../verdict/trail-en
 import { github, unlessMissing } from './client/github-error.ts'
 import { type AppIdentity, cutText, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
 
-/** `neutral` and `skipped` satisfy a required check, so they are no words of ours. */
+/** `neutral` and `skipped` satisfy a required check, so we never use them. */
 type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
 
 /** A button; GitHub takes three, with 20, 40 and 20 characters. */
@@ -17,7 +17,7 @@ interface Action {
 export interface CheckRun {
   readonly headSha: string
   readonly name: string
-  /** Hash of what is said: the same id and conclusion are not said twice. */
+  /** Hash of the report: the same id and conclusion are not posted twice. */
   readonly externalId: string
   readonly conclusion: Conclusion
   readonly title: string
@@ -27,9 +27,9 @@ export interface CheckRun {
   readonly annotations: readonly Annotation[]
   readonly actions?: readonly Action[]
   readonly detailsUrl?: string
-  /** It says that nothing happened: a run of ours that succeeded on this commit says more, and stays. */
+  /** It reports that nothing happened: a run of ours that succeeded on this commit is worth more, and stays. */
   readonly quiet?: boolean
-  /** Someone asked for it once more: a new run is written even where the same is said. */
+  /** It was requested again: a new run is written even where the report is the same. */
   readonly again?: boolean
   /** Called before the first write, and never where the same stands there; its answer is noted in the external id. */
   readonly beforeWrite?: () => Promise<TrailAnchor | undefined>
@@ -39,7 +39,7 @@ export interface CheckRun {
 
 interface PublishedCheckRun {
   readonly id: number
-  /** False: it said so already. */
+  /** False: it was posted already. */
   readonly written: boolean
 }
 
@@ -120,7 +120,7 @@ async function change(
 
 const completed = ({ conclusion }: CheckRun) => ({ status: 'completed', conclusion }) as const
 
-/** What every write says besides the output. */
+/** What every write contains besides the output. */
 function whole({ externalId, detailsUrl, actions }: CheckRun) {
   return {
     external_id: externalId,
@@ -174,8 +174,8 @@ interface Announcement {
 }
 
 /**
- * Says on a commit that it is being looked at; undefined where a completed run of ours says more. A run that was announced
- * before is taken up. `present`: our runs of the commit, where the caller has listed them.
+ * Marks a commit as being evaluated; undefined where a completed run of ours has more to report. Takes up a run that
+ * was announced before. `present`: our runs of the commit, where the caller has listed them.
  */
 export async function announceCheckRun(
   octokit: Octokit,
@@ -219,7 +219,7 @@ export async function announceCheckRun(
   }
 }
 
-/** Says how far an announced run is. */
+/** Updates the progress of an announced run. */
 export async function changeAnnouncement(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
@@ -322,8 +322,8 @@ interface Renaming {
 }
 
 /**
- * Gives all our check runs of a name on a commit another one: they satisfy no rule that requires the old one. What they
- * concluded stays; what is not completed is cancelled. The latest is renamed last: none that is older counts in between.
+ * Renames all our check runs of a name on a commit: they satisfy no rule that requires the old one. Conclusions stay;
+ * what is not completed is cancelled. The latest is renamed last: no older one counts in between.
  */
 export async function renameCheckRuns(
   octokit: Octokit,

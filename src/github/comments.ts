@@ -17,18 +17,18 @@ interface StickyComment {
   readonly number: number
   /** First line of the body, an HTML comment, by which it is found again. */
   readonly marker: string
-  /** Whether what is said is true still; asked before anything is written. */
+  /** Whether the comment is still true; asked before anything is written. */
   readonly stands?: () => Promise<boolean>
 }
 
 interface UpsertedComment {
-  /** Undefined where there is none: what was to be said is true no more. */
+  /** Undefined where there is none: the comment is not true any more. */
   readonly id: number | undefined
   readonly written: boolean
 }
 
 /**
- * Makes the one comment of ours with this marker say `body`. Someone else's comment with the marker is left alone and
+ * Gives our one comment with this marker the text `body`. Someone else's comment with the marker is left alone and
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
  */
 export async function upsertComment(
@@ -55,7 +55,7 @@ export async function upsertComment(
   return { id: present.id, written: true }
 }
 
-/** Removes every comment of ours with this marker; says whether one was removed. */
+/** Removes every comment of ours with this marker; returns whether one was removed. */
 export async function removeComment(
   octokit: Octokit,
   app: AppIdentity,
@@ -124,13 +124,13 @@ export interface IssueComment {
   readonly id: number
   readonly body: string
   readonly author: { readonly login: string; readonly type: string }
-  /** Written by a person through someone's App, or by an App: nobody typed it here. */
+  /** Written by a person through someone's App, or by an App: it was not typed on GitHub. */
   readonly viaApp: boolean
   /** ISO time, in whole seconds. */
   readonly createdAt: string
   /** Someone reacted to it in a way in which we answer. */
   readonly reacted: boolean
-  /** Changed after it was written: what was read then may not be what stands there now. */
+  /** Changed after it was written: what was read then may not be there now. */
   readonly edited: boolean
   readonly issue: {
     readonly number: number
@@ -228,7 +228,7 @@ export async function ourReactions(
 /** A comment of ours on lines of a pull request. */
 interface ReviewComment {
   readonly body: string
-  /** The lines that it stood on have changed since. */
+  /** The lines that it was on have changed since. */
   readonly outdated: boolean
 }
 
@@ -241,7 +241,7 @@ interface NewReviewComment {
   readonly body: string
 }
 
-/** Our own comments on lines of a pull request, those of other apps and people are nobody's word for us. */
+/** Our own comments on lines of a pull request; those of other apps and people do not count. */
 export async function listReviewComments(
   octokit: Octokit,
   app: AppIdentity,

@@ -54,7 +54,7 @@ export type Designation =
       readonly candidates: readonly number[]
       readonly pending?: readonly FleetChoice[]
     }
-  /** There is no fleet. Repositories that became candidates after the installation evaluate only themselves. */
+  /** No fleet exists. Repositories that became candidates after the installation evaluate only themselves. */
   | { readonly state: 'none' }
   /** Ask for the candidates and decide again. */
   | { readonly state: 'needs-candidates' }
@@ -100,7 +100,7 @@ function firstDay(candidates: readonly Candidate[], readable: ReadonlySet<number
   const first = candidates.filter(({ atInstallation }) => atInstallation)
   const [only, other] = first
   if (!only) return { state: 'none' }
-  // its report without a record: this is not the first day, and whoever came meanwhile changes nothing
+  // its report without a record: this is not the first day, and later candidates change nothing
   const isPinned = !other && (candidates.length === 1 || only.reported)
   if (isPinned) return reachable('installation', [{ repository: only.repository }], readable)
   return { state: 'undecided', reason: 'several', candidates: candidates.map(({ repository }) => repository) }
@@ -122,7 +122,7 @@ function sameFleets(one: readonly FleetChoice[], other: readonly FleetChoice[]):
   return keys(one) === keys(other)
 }
 
-/** Why an owner's word cannot be followed. */
+/** Why an owner's choice cannot be applied. */
 interface RefusedDesignation {
   readonly why: string
   readonly fix: string

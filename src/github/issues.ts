@@ -45,7 +45,7 @@ export async function readIssue(
   }
 }
 
-/** An issue that our App wrote; anybody with the role triage may have changed its text. */
+/** An issue that our App wrote; anyone with the role triage may have changed its text. */
 export interface OurIssue {
   readonly number: number
   readonly body: string
@@ -150,7 +150,7 @@ export async function addLabel(octokit: Octokit, { owner, repo }: RepositoryName
   )
 }
 
-/** Takes a label off; one that is not there is as good. */
+/** Takes a label off; does nothing without it. */
 export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, name: string) {
   await unlessMissing(message`take a label off ${repositoryPart({ owner, repo }, issue)}`, () =>
     octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }),

@@ -16,7 +16,7 @@ interface NewPullRequest {
   readonly body: string
   /** Of the commit. */
   readonly message: string
-  /** What must be so before anybody can merge it; done when the branch has the commit, and again with each call. */
+  /** What must be so before it can be merged; done when the branch has the commit, and again with each call. */
   readonly beforeOpen?: () => Promise<void>
 }
 
@@ -77,7 +77,7 @@ export async function openPullRequest(
   return { number: open.number, url: open.html_url, head: commit, written: true }
 }
 
-/** Whether the branch is one commit whose difference to its parent is this change, whoever made it. */
+/** Whether the branch is one commit whose difference to its parent is this change, by any author. */
 async function isExactly(
   octokit: Octokit,
   repository: RepositoryName,
@@ -210,7 +210,7 @@ interface PullData {
   readonly merged_at: string | null
 }
 
-/** What GitHub says of a pull request of ours. */
+/** GitHub's record of a pull request of ours. */
 function ownPull({ number, state, merged, body, head, merge_commit_sha, merged_at }: PullData): OwnPull {
   return {
     number,

@@ -7,8 +7,8 @@ import { type Octokit, type RepositoryName, repositoryPart } from './client/octo
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
 
 /**
- * What a person may do on a repository, asked of GitHub now; an event's `author_association` says something else. A role
- * that an organisation defined counts as the base that it extends. `none` for who is unknown.
+ * What a person may do on a repository, asked of GitHub now; an event's `author_association` means something else. A
+ * role that an organization defined counts as the base that it extends. `none` for unknown people.
  */
 export async function readRole(
   octokit: Octokit,
@@ -36,7 +36,7 @@ function isRole(name: string): name is RepositoryRole {
   return ['admin', 'maintain', 'write', 'triage', 'read', 'none'].includes(name)
 }
 
-/** Who has approved which commit of a pull request, and has not said otherwise since. */
+/** Who has approved which commit of a pull request, and has not withdrawn the approval since. */
 interface Approval {
   readonly login: string
   readonly commit: string
@@ -78,8 +78,8 @@ export interface Team {
 }
 
 /**
- * Whether a person is in one of these teams, or in one below it, now; an invitation that waits is none, and neither is a
- * team that there is not. Needs `members: read`.
+ * Whether a person is in one of these teams, or in one below it, now; false for a pending invitation and for a team
+ * that does not exist. Needs `members: read`.
  */
 export async function isInTeams(octokit: Octokit, teams: readonly Team[], login: string): Promise<boolean> {
   for (const { org, slug } of teams) {
@@ -93,8 +93,8 @@ export async function isInTeams(octokit: Octokit, teams: readonly Team[], login:
 }
 
 /**
- * Whether a person owns an account, asked of GitHub now: an owner of the organization, or the person whose account it is.
- * An invitation that waits is no membership. Needs `members: read`; throws where GitHub refuses to say.
+ * Whether a person owns an account, asked of GitHub now: an owner of the organization, or the person whose account it
+ * is. A pending invitation is not a membership. Needs `members: read`; throws where GitHub refuses to answer.
  */
 export async function isAccountOwner(octokit: Octokit, account: string, login: string): Promise<boolean> {
   if (account.toLowerCase() === login.toLowerCase()) return true
@@ -106,8 +106,8 @@ export async function isAccountOwner(octokit: Octokit, account: string, login: s
 }
 
 /**
- * Login of whoever moved a branch to a commit, by GitHub's own record: authors and committers of commits are only text.
- * Undefined where GitHub does not say.
+ * Login of the person who moved a branch to a commit, by GitHub's own record: authors and committers of commits are
+ * only text. Undefined where GitHub has no record.
  */
 export async function readPusher(
   octokit: Octokit,
@@ -122,13 +122,13 @@ export async function readPusher(
   return push?.actor?.type === 'User' ? push.actor.login : undefined
 }
 
-/** Moves of one branch that are looked at; who moves it more often is not told apart. */
+/** Moves of one branch that are looked at; older ones are ignored. */
 const MOST_MOVES = 300
 
 /**
- * Logins of everybody who moved a branch since it was made, by GitHub's own record: authors and committers of commits are
- * only text. Undefined where GitHub does not say so of every move: a gap, an account that is gone, an app, a repository that
- * the App may not read, or a branch that stands elsewhere by now.
+ * Logins of everyone who moved a branch since it was made, by GitHub's own record: authors and committers of commits
+ * are only text. Undefined where GitHub does not name them for every move: a gap, an account that is gone, an app, a
+ * repository that the App may not read, or a branch that is elsewhere by now.
  */
 export async function listPushers(
   octokit: Octokit,

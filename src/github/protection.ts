@@ -174,8 +174,8 @@ interface BranchProtection {
 }
 
 /**
- * Reads the classic protection of a branch, whichever pattern it comes from. Without the permission administration: read
- * (or on a plan without protection) what the branch itself tells is taken: required checks, not the rest.
+ * Reads the classic protection of a branch, whichever pattern it comes from. Without the permission administration:
+ * read (or on a plan without protection) it takes what the branch itself shows: required checks, not the rest.
  */
 export async function readBranchProtection(
   octokit: Octokit,
@@ -222,7 +222,7 @@ interface RequiredChecks {
   readonly checks?: readonly { readonly context: string; readonly app_id: number | null }[]
 }
 
-/** `contexts` names the same checks without saying who may answer. -1 is any App, as null is (docs of the endpoint). */
+/** `contexts` names the same checks without the Apps that may answer. -1 is any App, as is null (endpoint docs). */
 function checksOf({ contexts, checks = [] }: RequiredChecks): ProtectionLayer['checks'] {
   const named = checks.map(({ context, app_id: app }) => ({ context, app: app === -1 ? null : app }))
   const more = contexts.filter(context => !named.some(one => one.context === context))

@@ -85,7 +85,7 @@ export async function listPullRequestsOf(
   return found.filter(one => one.head.sha === sha).map(listed)
 }
 
-/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged: it was asked for just now. */
+/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged. */
 export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
   if (pull.mergeable === null) throw computing(repositoryPart({ owner, repo }, pull.number))
 }
@@ -200,9 +200,9 @@ const EVENTS = ['base_ref_changed', 'automatic_base_change_succeeded', 'reopened
 export const REOPENED: readonly string[] = ['reopened']
 
 /**
- * When a pull request became another question last, without a push; undefined: it is as it was opened. Who agreed before
- * agreed to something else: the same commit onto another branch is another change, and who closes one takes back what they
- * said for it. `counting`: names of the events.
+ * When a pull request last changed its meaning without a push; undefined: it is as it was opened. An earlier approval
+ * was for something else: the same commit onto another branch is another change, and closing one takes approvals back.
+ * `counting`: names of the events.
  */
 export async function openedAnew(
   octokit: Octokit,
@@ -217,7 +217,7 @@ export async function openedAnew(
   return last && { by: last.actor?.login, at: last.created_at }
 }
 
-/** Whether something was said after that. Times are whole seconds: what is equal may be earlier. */
+/** Whether something was posted after that. Times are whole seconds: what is equal may be earlier. */
 export function isSince(at: string | undefined, anew: OpenedAnew | undefined): boolean {
   return anew === undefined || (at !== undefined && Date.parse(at) > Date.parse(anew.at))
 }
@@ -267,8 +267,8 @@ export async function pullsOfMergeGroup(
 }
 
 /**
- * Number of the pull request that a merge queue's commit adds to what stands before it, by the branch that GitHub makes for
- * it: `gh-readonly-queue/<branch>/pr-<number>-<sha>`. Undefined where the group is gone. Nobody but GitHub writes there.
+ * Number of the pull request that a merge queue's commit adds to what stands before it, by the branch that GitHub makes
+ * for it: `gh-readonly-queue/<branch>/pr-<number>-<sha>`. Undefined where the group is gone. Only GitHub writes there.
  */
 export async function pullOfMergeGroup(
   octokit: Octokit,

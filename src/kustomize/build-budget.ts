@@ -44,7 +44,7 @@ export class BuildBudget {
     this.spend('steps', 40 * objects.length + 2_000, origin)
   }
 
-  /** Counts what is built. Whoever counts sees everything, and says whether writing it as text could change it. */
+  /** Counts what is built. The counter sees everything, and reports whether writing it as text could change it. */
   spendOnResult(root: Node): boolean {
     const census = new Census(root, this.allowance.limit('values'))
     this.spend('values', census.values, root.origin)

@@ -3,7 +3,7 @@ import type { Origin, Step } from '../base/origin.ts'
 import type { ScalarNode } from '../kube/node.ts'
 import type { Hole } from '../kube/object.ts'
 
-/** A text in a kustomization.yaml and where it stands. */
+/** A text in a kustomization.yaml and its place. */
 export interface Entry {
   readonly text: string
   readonly origin: Origin
@@ -39,7 +39,7 @@ export interface GeneratorOptions {
   readonly immutable?: Entry
 }
 
-/** One entry of `configMapGenerator` or `secretGenerator`, or what a generator object of `generators` says. */
+/** One entry of `configMapGenerator` or `secretGenerator`, or of a generator object of `generators`. */
 export interface GeneratorEntry {
   readonly kind: 'ConfigMap' | 'Secret'
   readonly origin: Origin

@@ -46,7 +46,7 @@ export async function openRedisCheck(
       if (problem() !== undefined) {
         throw new BailiwickError('queue-unavailable', `Redis has not answered yet: ${problem()}`, { fix: REACH })
       }
-      // an outage is told by the queue, at once
+      // the queue reports an outage at once
       if (Date.now() - answer.at >= answerCountsMs)
         answer = { at: Date.now(), refusal: await refusalOf(url, log).catch(() => undefined) }
       if (answer.refusal) throw answer.refusal
@@ -78,7 +78,7 @@ async function refusalOf(url: string, log: Asking['log']): Promise<BailiwickErro
   return new BailiwickError('config', message, { fix: wrong.map(({ fix }) => fix).join(' ') })
 }
 
-/** What is wrong with a Redis for jobs. `wrong`: jobs are lost; `weak`: it works in part; `unknown`: Redis does not say. */
+/** What is wrong with a Redis for jobs. `wrong`: jobs are lost; `weak`: it works in part; `unknown`: no information. */
 interface RedisProblem {
   readonly state: 'wrong' | 'weak' | 'unknown'
   readonly message: string

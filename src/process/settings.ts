@@ -69,7 +69,7 @@ function anyKey(): string {
 export interface WebSettings {
   /** Where people reach the web process, without a slash at the end; absent: checks link to no page. */
   readonly publicUrl: string | undefined
-  /** Of the GitHub App's OAuth; absent: nobody signs in. */
+  /** Of the GitHub App's OAuth; absent: sign-in is off. */
   readonly clientId: string | undefined
   /** Secret. */
   readonly clientSecret: string | undefined

@@ -23,7 +23,7 @@ interface BullmqLaneSettings {
   readonly log: Log
   readonly pauses: RedisRateLimitPauses
   readonly handler: (data: unknown, attempt: Attempt) => Promise<void>
-  /** Told of each job that is over without success. */
+  /** Called with each job that is over without success. */
   readonly dead: (data: object, error: unknown) => Promise<void>
 }
 
@@ -82,7 +82,7 @@ export class BullmqLane {
     const holder = holderOf(Object(job.data))
     const id = job.id ?? ''
     const controller = new AbortController()
-    // before anything is waited for: whoever stops waits for this job as well
+    // before anything is waited for: a stop waits for this job as well
     this.#running.set(id, controller)
     try {
       const left = await this.#settings.pauses.left(holder)
@@ -103,7 +103,7 @@ export class BullmqLane {
     }
   }
 
-  /** Puts the job back without using up an attempt; throws what tells BullMQ so. */
+  /** Puts the job back without using up an attempt; throws what signals BullMQ to do so. */
   async #rest(job: Job, token: string | undefined, ms: number): Promise<never> {
     await job.moveToDelayed(Date.now() + ms + Math.random() * Math.min(ms, SPREAD_MS), token)
     throw new DelayedError()
@@ -189,7 +189,7 @@ export function producerConnection(url: string): Redis {
   return new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 })
 }
 
-/** A connection to work with; BullMQ demands that its blocking commands wait for ever. */
+/** A connection to work with; BullMQ requires that its blocking commands wait for ever. */
 export function workerConnection(url: string): Redis {
   return new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 5_000 })
 }

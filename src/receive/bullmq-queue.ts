@@ -70,7 +70,7 @@ class BullmqQueue implements OpenQueue {
   readonly #locks: RedisKeyedLock
   #consumer: Redis | undefined
   #closing: Promise<void> | undefined
-  /** Later than closing: what a job asks for while it ends is still stored. */
+  /** Later than closing: what a running job enqueues while it ends is still stored. */
   #closed = false
 
   constructor(settings: BullmqSettings) {
@@ -183,7 +183,7 @@ class BullmqQueue implements OpenQueue {
     const quiet = Promise.all(lanes.map(lane => lane.quiet()))
     if ((await within(graceMs, quiet)) === 'late') {
       for (const lane of lanes) lane.abort(closed())
-      await within(500, quiet) // what heeds its signal can still say that it failed, and is retried without a stall
+      await within(500, quiet) // a job that follows its signal can still report that it failed, and is retried without a stall
     }
     this.#closed = true
     const ends = [...lanes, this.#repeats, ...this.#queues.values()].map(part => part.close())

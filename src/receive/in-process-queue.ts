@@ -29,7 +29,7 @@ import {
   shareOf,
 } from './retry.ts'
 
-/** How many jobs of one kind run side by side unless `work` says otherwise. */
+/** How many jobs of one kind run side by side unless `work` sets another number. */
 export const DEFAULT_CONCURRENCY = 4
 
 /**
@@ -45,7 +45,7 @@ export class InProcessQueue implements OpenQueue {
   readonly #log: Log
   #idlers: (() => void)[] = []
   #closing: Promise<void> | undefined
-  /** Later than closing: what a job asks for while it ends is taken, and forgotten with all that waits. */
+  /** Later than closing: a job that a job adds while it ends is taken, and forgotten with all that waits. */
   #closed = false
 
   constructor(log: Log, retry: RetryPolicy = defaultRetry) {
@@ -164,7 +164,7 @@ interface LaneSettings {
 /** Who does the jobs of a lane, and how many at once. */
 interface LaneWork {
   readonly handler: LaneHandler
-  /** Told of each job that is over without success. */
+  /** Called with each job that is over without success. */
   readonly dead: (data: object, error: unknown) => Promise<void>
   readonly concurrency: number
 }
@@ -302,7 +302,7 @@ interface Running {
   done: Promise<void>
 }
 
-/** A job that could start now, and whose share of the workers it would use; without one it waits for nobody. */
+/** A job that could start now, and whose share of the workers it would use; without one it waits for none. */
 interface Candidate {
   readonly name: string
   readonly share: string | undefined
@@ -332,7 +332,7 @@ class Turns {
   }
 }
 
-/** So many keys are remembered; whoever comes to a forgotten one is counted anew. */
+/** So many keys are remembered; a forgotten key is counted anew. */
 const MOST = 10_000
 
 /** A keyed lock within one process. */
@@ -347,7 +347,7 @@ class KeyedLock {
   async withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
     const run = (before ?? Promise.resolve()).then(() => work(this.#count(key)))
-    const tail = run.catch(() => undefined) // the caller hears of it, who comes next does not
+    const tail = run.catch(() => undefined) // the caller gets the error, the next in line does not
     this.#tails.set(key, tail)
     try {
       return await run

@@ -19,7 +19,7 @@ interface GitHubAnswer {
   readonly status: number
   /** Absent: the App spoke for itself. */
   readonly installation?: number
-  /** What is left of the budget of requests, where the answer says it. */
+  /** What is left of the budget of requests, where the answer has it. */
   readonly remaining?: number
 }
 
@@ -52,7 +52,7 @@ export class Metrics {
     'installation',
   ])
 
-  /** `ofProcess`: what Node itself can tell, too. */
+  /** `ofProcess`: what Node itself measures, too. */
   constructor({ ofProcess = false } = {}) {
     if (ofProcess) collectDefaultMetrics({ register: this.#registry })
   }
@@ -95,7 +95,7 @@ export class Metrics {
     })
   }
 
-  /** The same of the memory that the rendering thread holds, in bytes; undefined while there is no thread. */
+  /** The same of the memory that the rendering thread holds, in bytes; undefined without a thread. */
   watchThread(heap: () => Promise<number | undefined>): void {
     this.#watch('bailiwick_evaluation_heap_bytes', 'Heap of the evaluation thread', [], async gauge => {
       gauge.reset()
@@ -115,7 +115,7 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.#registry],
-      collect: () => collect(gauge).catch(() => undefined), // an absent figure says that it could not be had
+      collect: () => collect(gauge).catch(() => undefined), // an absent figure shows that it could not be measured
     })
   }
 
@@ -132,14 +132,14 @@ export class Metrics {
   }
 }
 
-/** The metrics of a process, and how they are had: by who knows the token, and by nobody where there is none. */
+/** The metrics of a process, and who may read them: callers with the token, and no one where there is none. */
 export function openMetrics({ metricsToken: token }: { readonly metricsToken: string | undefined }, queue: OpenQueue) {
   const metrics = new Metrics({ ofProcess: token !== undefined })
   metrics.watchQueue(() => queue.depths())
   return { metrics, access: token === undefined ? undefined : { token, render: () => metrics.render() } }
 }
 
-/** The jobs at whose end a verdict stands on GitHub. */
+/** The jobs that end with a verdict on GitHub. */
 const VERDICTS = new Set(['validate-pull-request', 'validate-push', 'validate-merge-group'])
 
 /** The same queue, with how long its jobs run and how they end written down. */

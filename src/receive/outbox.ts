@@ -26,7 +26,7 @@ const ONCE_SECONDS = 30 * 86_400
 
 /**
  * Decisions on their way to the trail of their fleet, and how far each trail has come. What is added stays until it is
- * taken away, and survives restarts where the store does.
+ * removed, and survives restarts where the store does.
  */
 export interface Outbox {
   /** `once`: adds the decision only if none with its id was added within `ONCE_SECONDS`. Returns false if one was. */
@@ -128,7 +128,7 @@ if ARGV[3] ~= '0' and not redis.call('SET', KEYS[3], '1', 'NX', 'EX', ARGV[3]) t
 if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return redis.call('INCR', KEYS[2]) end
 return redis.call('RPUSH', KEYS[1], ARGV[1])`
 
-// KEYS: list, count of the lost, head. ARGV: number of written ones, of lost ones that were said, head.
+// KEYS: list, count of the lost, head. ARGV: number of written ones, of lost ones that were reported, head.
 const WRITTEN = `
 redis.call('LTRIM', KEYS[1], ARGV[1], -1)
 redis.call('DECRBY', KEYS[2], ARGV[2])

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
 
-/** What GitHub waits for after someone asked for a check once more: a run that completes, whatever it says. */
+/** What GitHub waits for after a rerun of a check was requested: a run that completes, with any conclusion. */
 interface Asked {
   readonly rerun?: true
 }
@@ -129,7 +129,7 @@ export interface ReportDeadPullRequest {
   readonly pull: number
   /** Code of the error that it died of. */
   readonly why: string
-  /** When, in ms: what was said later stays. */
+  /** When, in ms: a later time that was set before stays. */
   readonly at: number
 }
 
@@ -178,7 +178,7 @@ export interface PublishResults {
   readonly cluster: string
 }
 
-/** Find work that nobody promised, or whose promise was lost. */
+/** Find work that was not enqueued, or whose job was lost. */
 type Sweep = Record<never, never>
 
 /** All kinds of jobs. Their data are keys only; each worker reads the present state itself. */
@@ -214,7 +214,7 @@ export interface Attempt {
   readonly number: number
   readonly lastAttempt: boolean
   readonly signal: AbortSignal
-  /** When the job was last asked for, in ms. */
+  /** When the job was last requested, in ms. */
   readonly addedAt?: number
 }
 
@@ -245,11 +245,11 @@ export interface Queue {
   /** Calls `add` every `everyMs` until close; idempotent per name and key, survives restarts where the store does. */
   repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void>
   /**
-   * Does something while nobody else does it with this key, in any process on the store, as far as the store can say so.
-   * `entry` is one more than that of who was there last; NaN where the store does not answer.
+   * Does something while no one else does it with this key, in any process on the store, as far as the store can tell.
+   * `entry` is one more than that of the last holder; NaN where the store does not answer.
    */
   withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T>
-  /** The last entry of `withLock` with this key; 0: nobody came yet. */
+  /** The last entry of `withLock` with this key; 0: none yet. */
   entries(key: string): Promise<number>
   /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
   idle(): Promise<void>
@@ -269,7 +269,7 @@ export interface WorkOptions<N extends JobName> {
   readonly concurrency?: number
   /** Only for `reconcile`: the cluster whose queue to work on. */
   readonly cluster?: string
-  /** Told of each job that is over without success: refused, tried too often, or its workers died of it. */
+  /** Called with each job that is over without success: refused, tried too often, or its workers died of it. */
   readonly dead?: (data: Jobs[N], error: unknown) => Promise<void>
 }
 

@@ -8,8 +8,8 @@ const repositoryRuleset: EventJobs<'repository_ruleset'> = {
 }
 
 /**
- * A review that agrees, objects, or is taken back may meet a demand. What it says is asked of GitHub; a review that only
- * comments changes nothing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
+ * A review that agrees, objects, or is taken back may meet a required approval; one that only comments changes nothing:
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
  */
 const pullRequestReview: EventJobs<'pull_request_review'> = {
   event: 'pull_request_review',
@@ -26,8 +26,8 @@ function decides(state: string): boolean {
 const BRANCH = 'refs/heads/'
 
 /**
- * A merge queue asks what its group would make of the branch; without an answer on the group's own commit nothing of it
- * is ever merged: https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group
+ * A merge queue asks for a verdict on what its group would make of the branch; without an answer on the group's own
+ * commit it never merges: https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group
  */
 const mergeGroup: EventJobs<'merge_group'> = {
   event: 'merge_group',
@@ -40,7 +40,7 @@ const mergeGroup: EventJobs<'merge_group'> = {
 
 /**
  * `/bailiwick ...` on the first line of a new comment by a person. Not edited comments, not quoted replies, not bots
- * (ours included). What it says and whether the person may is the worker's question, which GitHub answers.
+ * (ours included). The worker parses it and asks GitHub whether the person may run it.
  */
 const issueComment: EventJobs<'issue_comment'> = {
   event: 'issue_comment',
@@ -109,8 +109,8 @@ const checkRun: EventJobs<'check_run'> = {
 }
 
 /**
- * An issue that asks for a new tenant: opened with the form, mended, or labelled so later. Not pull requests, not bots.
- * What it says is read again by the worker.
+ * An issue that requests a new tenant: opened with the form, edited, or labelled so later. Not pull requests, not bots.
+ * The worker reads its text again.
  */
 const issues: EventJobs<'issues'> = {
   event: 'issues',
@@ -262,7 +262,7 @@ function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   }
 }
 
-/** Whether a label is one of those that tell us something; GitHub keeps the case of labels and does not heed it. */
+/** Whether a label is one of ours; GitHub keeps the case of labels and ignores it. */
 function isOurLabel(name: string | undefined): boolean {
   return name?.toLowerCase().startsWith('bailiwick/') ?? false
 }

@@ -4,9 +4,9 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { within } from './retry.ts'
 
-/** Whoever dies inside keeps the others out that long. */
+/** A process that dies inside keeps the others out that long. */
 const LOCK_MS = 3_000
-/** Whoever stays inside longer is joined: a write may wait long for its turn. */
+/** A holder that stays inside longer is joined: a write may wait long for its turn. */
 const PATIENCE_MS = 15_000
 const LOOK_MS = 40
 /** A Redis that takes a connection may still answer nothing. */

@@ -19,7 +19,7 @@ interface Intake {
   readonly log: Log
 }
 
-/** Makes the App hear its events. A handler resolves when its jobs are stored and rejects when one was not. */
+/** Handles the App's events. A handler resolves when its jobs are stored and rejects when one was not. */
 export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void {
   const listen = <E extends ReceivedEvent>(event: EventJobs<E>, isWhole: boolean): void => {
     // Probot types its handlers by the name of the event, which here is any of ours
@@ -71,7 +71,7 @@ interface FoundPlace {
   readonly repo: string | undefined
 }
 
-/** Undefined where the event belongs to no installation, or to nobody: then it is none that an App hears. */
+/** Undefined where the event belongs to no installation or to no account: the App does not receive such events. */
 function placeOf({ installation, organization, repository }: Placed): FoundPlace | undefined {
   const account = repository?.owner?.login ?? installation?.account?.login ?? organization?.login
   if (installation === undefined || account === undefined) return undefined

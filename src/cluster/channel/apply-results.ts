@@ -1,7 +1,7 @@
 import { type AppliedNode, type AppliedObject, type DriftNote, READY_REASONS } from '../../report/apply-report.ts'
 import { JsonReader } from './json-reader.ts'
 
-/** What became of one revision set on one cluster, as its worker says. */
+/** The result of one revision set on one cluster, as its worker reports it. */
 export interface ApplyResults {
   /** As the work named it. */
   readonly revisionSet: string
@@ -46,8 +46,8 @@ const ACTIONS = ['created', 'configured', 'unchanged', 'skipped', 'pruned', 'wit
 const CHANGES = ['changed', 'deleted'] as const
 
 /**
- * Reads what the worker of a cluster sent, which may be anything: fields that are not listed here are dropped. Whether it speaks
- * of nodes of its own cluster only is checked by attributeResults. Throws `cluster-invalid` naming what is wrong.
+ * Reads what the worker of a cluster sent, which may be anything; drops fields that are not listed here.
+ * attributeResults checks that its nodes are of its own cluster. Throws `cluster-invalid` naming what is wrong.
  */
 export function parseApplyResults(text: string): ApplyResults {
   const results = JsonReader.parse(text, 'results')
@@ -137,7 +137,7 @@ interface Fit {
   readonly refused?: number
 }
 
-/** From the most to the least that a report says. */
+/** From the most to the least severe. */
 const FITS: readonly Fit[] = [{ text: RESULT_LIMITS.text }, { text: 1_000, refused: 5 }, { text: 200, refused: 0 }]
 
 /**

@@ -7,7 +7,7 @@ import { type ClusterWork, type ContentToken, parseClusterWork, parseContentToke
 const TIMEOUT_MS = 30_000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** What the worker of a cluster asks of the web process. Times are those of this machine, whatever the web process's clock says. */
+/** What the worker of a cluster asks of the web process. Times are of this machine's clock. */
 export interface WebClient {
   /** What is approved for a cluster now; undefined where it is what `known` named. */
   work(cluster: string, known?: string): Promise<{ readonly work: ClusterWork; readonly tag: string } | undefined>
@@ -18,8 +18,8 @@ export interface WebClient {
 }
 
 /**
- * Asks the web process at `url`, with the key in `keyFile`, which is read for each request as it is replaced. Throws
- * `web-unavailable` where the web process does not answer or does not accept the key, and `cluster-invalid`.
+ * A client of the web process at `url`, with the key in `keyFile`, which is read for each request as it is replaced.
+ * Throws `web-unavailable` where the web process does not answer or rejects the key, and `cluster-invalid`.
  */
 export function openWebClient({ url, keyFile }: { readonly url: string; readonly keyFile: string }): WebClient {
   const clock = new WebClock()

@@ -15,14 +15,14 @@ interface KubeConfigPlace {
   readonly reader: Actor
 }
 
-/** What a kubeConfig gives, and for a token that was asked for: what for, and until when. */
+/** What a kubeConfig gives, and for a requested token: its purpose and its end. */
 export interface RemoteAccess extends KubeConfigAccess {
   readonly token?: { readonly wanted: string; readonly expiresAt: number }
 }
 
 /** What Flux looks for where no key is named (fluxcd/pkg runtime/client/impersonator.go). */
 const DEFAULT_KEYS = ['value', 'value.yaml']
-/** Before a token ends it is asked for again. */
+/** A new token is requested so long before the old one ends. */
 const EARLY_MS = 600_000
 const MAX_AUDIENCES = 10
 const AUDIENCE = /^[\x21-\x7e]{1,1000}$/
@@ -112,7 +112,7 @@ function unusable(what: string): BailiwickError {
 interface KubeConfigAccess extends RequestCredentials {
   /** See apiServerAddress. */
   readonly server: string
-  /** Name to expect in the certificate, where the file says one. */
+  /** Name to expect in the certificate, where the file has one. */
   readonly serverName: string
 }
 
@@ -237,7 +237,7 @@ function credentials(user: Node, refuse: Refuse): RequestCredentials {
   try {
     createSecureContext({ cert, key })
   } catch {
-    // what OpenSSL says may quote the key
+    // OpenSSL's message may quote the key
     throw refuse('users[].user: client-certificate-data and client-key-data are not a certificate and its key')
   }
   return { headers, tls: { cert, key } }

@@ -116,7 +116,7 @@ export class RemoteClients {
     const client = apiClient({
       ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
       access: async () => credentials,
-      // credentials that are not accepted are a matter of whose they are, not of the worker
+      // rejected credentials are a matter of their owner, not of the worker
       refused: (status, body) => {
         if (status !== 401) return clusterError(name, status, body)
         this.own.refuse(node)
@@ -149,7 +149,7 @@ function isSame(open: OpenRemote, { server }: RemoteServer, { headers, tls }: Re
 
 /** Who applies goes to the API server of the kubeConfig; the worker itself stays at home. */
 function towards(home: ClusterClient, remote: ClusterClient): ClusterClient {
-  // the worker of a remote client is whoever the file says
+  // the worker of a remote client is the user of the file
   const actorOf = (user: string): Actor => (actsAsKubeConfig(user) ? 'worker' : { user })
   return {
     name: home.name,
@@ -182,8 +182,8 @@ function notAccepted(where: string): BailiwickError {
 const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
 
 /**
- * Throws `not-permitted` where a kubeConfig shows that it leads elsewhere than the operator says: the uid of kube-system tells
- * clusters apart, where both may be read; and the credentials of the worker itself are no kubeConfig of anybody.
+ * Throws `not-permitted` where a kubeConfig leads to another cluster than the operator declares (the uid of kube-system
+ * tells clusters apart, where both may be read), and where it has the credentials of the worker itself.
  */
 export async function assertEvaluatedAs(
   home: ClusterClient,

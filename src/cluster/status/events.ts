@@ -72,7 +72,7 @@ function lines(changes: readonly ObjectStep[]): string {
   return changes.map(({ object, action }) => `${subject(object)} ${action}`).join('\n')
 }
 
-/** The metadata of an event about a revision; none where there is no revision. */
+/** The metadata of an event about a revision; none without a revision. */
 export function revisionMetadata(revision: string, originRevision = ''): Record<string, string> {
   return {
     ...(revision ? { [`${KUSTOMIZE_GROUP}/revision`]: revision } : {}),
@@ -90,9 +90,9 @@ const REPORTER = 'bailiwick'
 const EVENT_GROUP = 'event.toolkit.fluxcd.io/'
 
 /**
- * Writes a Kubernetes Event about the live Kustomization as the worker, or counts the one that says the same; nothing where
- * there are too many (see EventCorrelator). An event in a namespace that goes away is not written. Throws what the API
- * server answers otherwise.
+ * Writes a Kubernetes Event about the live Kustomization as the worker, or counts the one with the same text; nothing
+ * where there are too many (see EventCorrelator). An event in a namespace that goes away is not written. Throws other
+ * errors of the API server.
  */
 export async function recordEvent(
   client: ClusterClient,
@@ -166,7 +166,7 @@ function metadataOf(live: Json, event: StatusEvent): Record<string, string> {
   return { ...event.metadata, ...Object.fromEntries(passed) }
 }
 
-/** An event as it is counted: who is concerned, and what is said. */
+/** An event as it is counted: the object it is about, and its text. */
 interface Counted {
   /** Kind, namespace, name and uid of the object. */
   readonly object: string
@@ -211,7 +211,7 @@ export class EventCorrelator<Written> {
   }
 
   #keyOf({ object, type, reason }: Counted, message: string): string {
-    // what is combined is one event, whatever it says last
+    // combined events are one event, with the latest text
     return JSON.stringify([object, type, reason, message.startsWith('(combined from') ? '' : message])
   }
 

@@ -3,7 +3,7 @@ import type { InventoryEntry } from '../inventory.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../json.ts'
 import { isOurs } from '../server-side-apply.ts'
 
-/** How far an attempt came, as the reason of the Ready condition says it. */
+/** How far an attempt came, as the reason of the Ready condition. */
 type FailureReason =
   | 'ArtifactFailed'
   | 'BuildFailed'
@@ -12,7 +12,7 @@ type FailureReason =
   | 'HealthCheckFailed'
   | 'HealthCheckCanceled'
 
-/** What became of a Kustomization in one run, as far as its status says so. */
+/** The result of a Kustomization in one run, as far as its status shows it. */
 export type ReconcileOutcome =
   /** Everything is applied. `healthMs`: how long its health checks took; absent where it has none. */
   | { readonly state: 'applied'; readonly entries: readonly InventoryEntry[]; readonly healthMs?: number }
@@ -59,9 +59,9 @@ const MAX_HISTORY = 5
 const MAX_MESSAGE = 32_768
 
 /**
- * The status that kustomize-controller 1.9 would have left on the live Kustomization after this attempt; undefined where
- * nothing that it says changes, so that it needs no write. Pure.
- * Source: fluxcd/kustomize-controller kustomization_controller.go, fluxcd/pkg runtime/conditions and apis/meta/history.go.
+ * The status that kustomize-controller 1.9 would have left on the live Kustomization after this attempt; undefined
+ * where nothing in it changes, so that no write is needed. Pure. Source: fluxcd/kustomize-controller
+ * kustomization_controller.go, fluxcd/pkg runtime/conditions and apis/meta/history.go.
  */
 export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Json | undefined {
   const before = mapAt(live, 'status')
@@ -71,7 +71,7 @@ export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Js
   return withHistory(withTimes(live, before, after, now), attempt, now)
 }
 
-/** Whether the attempt changes the revision that the status tells, and nothing else. Pure. */
+/** Whether the attempt changes the revision in the status, and nothing else. Pure. */
 export function changesOnlyRevision(live: Json, attempt: ReconcileAttempt): boolean {
   const before = mapAt(live, 'status')
   const revision = stringAt(before, 'lastAppliedRevision')
@@ -176,7 +176,7 @@ function failed(
   ]
 }
 
-/** What the Ready condition and the event say about a failure. */
+/** What the Ready condition and the event report about a failure. */
 export function failureText({ reason, message, healthMs = 0 }: Extract<ReconcileOutcome, { state: 'failed' }>): string {
   return reason === 'HealthCheckFailed' ? `health check failed after ${goDuration(healthMs)}: ${message}` : message
 }
@@ -229,7 +229,7 @@ function comparable(status: Status): Json {
   const { conditions: _conditions, history: _history, ...rest } = status
   const conditions = itemsAt(status, 'conditions').map(asCondition).sort(byWeight)
   const plain = conditions.map(({ type, status, reason, message }) => {
-    // these two say how long a health check took
+    // these two contain how long a health check took
     const isTimed = (type === 'Healthy' && status === 'True') || (type === 'Ready' && reason === 'HealthCheckFailed')
     return { type, status, reason, message: isTimed ? '' : message }
   })
@@ -300,19 +300,19 @@ export const isTerminating = (live: Json): boolean => stringAt(live, 'metadata',
 
 export const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', 'finalizers').includes(FINALIZER)
 
-/** Somebody suspended it, in git or by `flux suspend`. */
+/** It is suspended, in git or by `flux suspend`. */
 export const isSuspended = (live: Json | undefined): boolean => jsonAt(live, 'spec', 'suspend') === true
 
-/** Not git suspended it, but a person: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
+/** A person suspended it, not git: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
 export function isSuspendedByHand(live: Json | undefined): boolean {
   const entries = itemsAt(live, 'metadata', 'managedFields')
   return isSuspended(live) && !(entries.length > 0 && entries.every(isOurs))
 }
 
-/** What its status asks to be echoed: when somebody asked for a reconciliation (`flux reconcile`); '' where nobody did. */
+/** The reconcile request that its status must echo (`flux reconcile`); '' without one. */
 export const requestedAt = (live: Json): string => stringAt(live, 'metadata', 'annotations', REQUESTED)
 
-/** Somebody asked for a reconciliation that the status does not answer yet. */
+/** There is a reconcile request that the status does not answer yet. */
 export function isRequested(live: Json | undefined): boolean {
   const requested = live === undefined ? '' : requestedAt(live)
   return requested !== '' && requested !== stringAt(live, 'status', 'lastHandledReconcileAt')
@@ -330,7 +330,7 @@ export function readyReason(live: Json): string {
   return stringAt(found, 'reason')
 }
 
-/** What its status says that it has on the cluster. */
+/** What is on the cluster by its status. */
 export function recordedEntries(live: Json | undefined): InventoryEntry[] {
   return itemsAt(live, 'status', 'inventory', 'entries').map(one => ({
     id: stringAt(one, 'id'),

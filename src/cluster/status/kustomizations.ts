@@ -46,9 +46,9 @@ export async function readKustomization(
 }
 
 /**
- * What the API server has at a path below `/apis/<group>/<version>` of the kind: in v1, or in what an older Flux serves.
- * Undefined where it serves none. Throws `cluster-unavailable` for the 404 of something else: not to know whether a
- * Kustomization is suspended is not the same as to know that it is not.
+ * What the API server has at a path under `/apis/<group>/<version>` of the kind: in v1, or in what an older Flux
+ * serves. Undefined where it serves none. Throws `cluster-unavailable` for the 404 of something else: not to know
+ * whether a Kustomization is suspended is not the same as to know that it is not.
  */
 async function readServed(
   client: ClusterClient,
@@ -79,8 +79,8 @@ function pathOf(api: string, namespace: string, name: string): string {
 }
 
 /**
- * Writes what the attempt says into the status of the live Kustomization, as the worker; nothing where it says the same
- * already. Returns the object as it is now; undefined where it is gone. Throws what the API server answers.
+ * Writes the attempt into the status of the live Kustomization, as the worker; nothing where the status is the same
+ * already. Returns the object as it is now; undefined where it is gone. Throws the API server's errors.
  */
 export async function writeStatus(
   client: ClusterClient,
@@ -103,7 +103,7 @@ export async function writeFinalizer(client: ClusterClient, live: Json, isOwned:
   })
 }
 
-/** A merge patch of the object as it was read; read again where somebody else wrote in between. */
+/** A merge patch of the object as it was read; reads it again where another client wrote in between. */
 async function change(
   client: ClusterClient,
   live: Json,
@@ -140,7 +140,7 @@ async function change(
   }
 }
 
-/** Fields that changed, and null for those that are gone: what a merge patch asks for. */
+/** Fields that changed, and null for those that are gone: a merge patch. */
 function difference(before: Readonly<Record<string, Json>>, after: Readonly<Record<string, Json>>): Json {
   const changed: { [field: string]: Json } = {}
   for (const [field, value] of Object.entries(after)) {

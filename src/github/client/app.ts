@@ -20,8 +20,8 @@ import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } f
 const TTL_MS = 55 * 60 * 1000
 
 /**
- * Where all clients of an App keep their installation tokens: without it each client asks for its own, and GitHub gives an
- * App 2,000 per hour. In memory only.
+ * Where all clients of an App keep their installation tokens: without it each client requests its own, and GitHub gives
+ * an App 2,000 per hour. In memory only.
  */
 function tokenCache() {
   const entries = new Map<string, { readonly value: string; readonly until: number }>()
@@ -46,7 +46,7 @@ interface AppOptions extends ClientSettings {
   readonly allowedAccounts?: readonly string[] | undefined
   /** How writes of one installation follow each other; default what GitHub asks for. */
   readonly pace?: Pace | undefined
-  /** Told of each answer of GitHub. */
+  /** Called with each answer of GitHub. */
   readonly onAnswer?: ((answer: ObservedResponse) => void) | undefined
 }
 
@@ -55,14 +55,14 @@ interface Installation {
   readonly account: string
 }
 
-/** Our App on GitHub: who it is, where it is installed, and clients that speak for one installation. */
+/** Our App on GitHub: who it is, where it is installed, and clients for one installation. */
 export interface App {
   identity(): Promise<AppIdentity>
-  /** A client that speaks as the App itself: about its deliveries, not about any repository. */
+  /** A client authenticated as the App itself: for its deliveries, not for any repository. */
   own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
-  /** When an installation was made, ISO time, by GitHub's word. Throws like `client`. */
+  /** When an installation was made, ISO time, by GitHub's record. Throws like `client`. */
   installedAt(installation: number): Promise<string>
   /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
   installationOf(repository: RepositoryName): Promise<Installation | undefined>
@@ -78,7 +78,7 @@ export interface App {
    * time at which it ends. Throws like `client`, and `not-permitted` where one of them is not of the installation.
    */
   contentToken(installation: number, repositoryIds: readonly number[]): Promise<{ token: string; expiresAt: string }>
-  /** Whether the installation was granted to administer its repositories, by GitHub's word of this moment. */
+  /** Whether the installation was granted to administer its repositories, by GitHub's current record. */
   mayAdminister(installation: number): Promise<boolean>
   /**
    * Runs with a client that administers one repository and does nothing else; its token is revoked afterwards.
@@ -241,7 +241,7 @@ async function contentToken(
 interface KnownInstallation {
   readonly id: number
   readonly account: string
-  /** ISO time; '' where GitHub does not say. */
+  /** ISO time; '' where GitHub has none. */
   readonly createdAt: string
   readonly granted: Granted
 }
@@ -254,10 +254,10 @@ interface InstallationAnswer {
   readonly permissions?: Granted
 }
 
-/** How long it is believed whose an installation is and what it may; tokens live an hour. */
+/** How long an installation's account and permissions are cached; tokens live an hour. */
 const KNOWN_MS = 10 * 60 * 1000
 
-/** Whose installations are and what they may, as GitHub said a while ago. */
+/** Cached accounts and permissions of installations. */
 class KnownInstallations {
   readonly #app: InstanceType<typeof ProbotOctokit>
   readonly #known = new Map<number, KnownInstallation & { readonly until: number }>()
@@ -266,7 +266,7 @@ class KnownInstallations {
     this.#app = app
   }
 
-  /** Keeps what GitHub just said. */
+  /** Caches an answer of GitHub. */
   note({ id, account, created_at: createdAt = '', permissions }: InstallationAnswer): KnownInstallation {
     const until = Date.now() + KNOWN_MS
     const known = { id, account: accountLogin(account), createdAt, granted: permissions ?? {}, until }
@@ -274,13 +274,13 @@ class KnownInstallations {
     return known
   }
 
-  /** What is known of one, asked for where that is nothing or too old. Throws `git-missing` where there is none. */
+  /** What is known of one, requested where that is nothing or too old. Throws `git-missing` where there is none. */
   async of(id: number): Promise<KnownInstallation> {
     const known = this.#known.get(id)
     return known && known.until > Date.now() ? known : this.present(id)
   }
 
-  /** What GitHub says of one at this moment. Throws `git-missing` where there is none. */
+  /** GitHub's current record of one. Throws `git-missing` where there is none. */
   async present(id: number): Promise<KnownInstallation> {
     const { data } = await github(message`read installation ${id}`, () =>
       this.#app.rest.apps.getInstallation({ installation_id: id }),
@@ -353,7 +353,7 @@ const READ = [
   'merge_queues',
 ] as const
 
-/** The same, for reading only; what was not granted cannot be asked for either: GitHub refuses such a token as a whole. */
+/** The same, for reading only; only granted permissions are requested: GitHub refuses any other token as a whole. */
 function readPermissions(granted: Granted): Record<string, 'read'> {
   return Object.fromEntries(READ.filter(name => granted[name] !== undefined).map(name => [name, 'read']))
 }

@@ -28,8 +28,8 @@ type Throttle = Extract<ClientOptions['throttle'], { onRateLimit: unknown }>
 const atOnce = { key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }) }
 
 /**
- * Octokit's own throttling keeps to ten requests at once. When writes go is said by `paceWrites`, and a limit is the queue's
- * matter: it knows when to come back and does not hold a worker meanwhile.
+ * Octokit's own throttling keeps to ten requests at once. `paceWrites` decides when writes go, and the queue handles a
+ * rate limit: it knows when to come back and does not occupy a worker meanwhile.
  */
 export const LIMITS_ARE_THROWN = {
   write: atOnce as unknown as NonNullable<Throttle['write']>,
@@ -75,7 +75,7 @@ interface RequestOptions {
   readonly headers: object
 }
 
-/** A client that speaks with tokens that somebody else made, and knows nothing of the App. */
+/** A client for tokens that another party made; it knows nothing of the App. */
 export function openTokenClient(settings: ClientSettings, { token, refused }: TokenSource): Octokit {
   const Client = clientClass(settings)
   const send = async <O extends RequestOptions, R>(request: (options: O) => Promise<R>, options: O, value: string) =>
@@ -106,7 +106,7 @@ export interface ObservedResponse {
   readonly remaining?: number
 }
 
-/** Tells of each answer that a client gets. */
+/** Reports each answer that a client gets. */
 export function observeRequests(
   client: Client,
   tell: ((answer: ObservedResponse) => void) | undefined,
@@ -179,7 +179,7 @@ interface Waiting extends Write {
   readonly go: () => void
 }
 
-/** So many checks in a row, then one of the others: who floods checks silences nobody for ever. */
+/** So many checks in a row, then one of the others: a flood of checks does not block other writes for ever. */
 const MOST_CHECKS_IN_A_ROW = 60
 
 /** Lets the writes of each installation go one after the other, at a pace, checks first. */

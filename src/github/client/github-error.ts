@@ -5,9 +5,9 @@ import { type Message, message } from '../../base/message.ts'
 const LIMIT_SECONDS = 60
 
 /**
- * Runs a call to GitHub and says failures in our words: `what` is what was being done ("read the tree of acme/fleet").
- * Throws `github-unavailable` (try again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
- * and `internal` (anything else: we asked for something wrong). No body, header or address of the answer gets into a message.
+ * Runs a call to GitHub; `what` names it in errors ("read the tree of acme/fleet"). Throws `github-unavailable` (try
+ * again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410) and
+ * `internal` (anything else: a wrong request). No body, header or address of the answer gets into a message.
  */
 export async function github<T>(what: Message, call: () => Promise<T>): Promise<T> {
   try {
@@ -17,7 +17,7 @@ export async function github<T>(what: Message, call: () => Promise<T>): Promise<
   }
 }
 
-/** Like `github`, but answers undefined where GitHub says that there is no such thing. */
+/** Like `github`, but returns undefined where GitHub answers that it does not exist. */
 export async function unlessMissing<T>(what: Message, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()
@@ -39,7 +39,7 @@ export function githubError(what: Message, error: unknown): BailiwickError {
     })
   }
   const retryAfter = retryAfterOf(error)
-  // both are how GitHub says that a limit is reached: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+  // both are GitHub's rate limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
   if (status === 429 || (status === 403 && retryAfter !== undefined)) {
     return unavailable(what, status, retryAfter ?? LIMIT_SECONDS, true)
   }
@@ -103,7 +103,7 @@ function isNetwork(error: unknown): boolean {
   return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+|Z_\w+)$/.test(code)
 }
 
-/** Seconds until GitHub wants to hear from us again: `retry-after`, or the reset of an exhausted primary limit. */
+/** Seconds until GitHub accepts requests again: `retry-after`, or the reset of an exhausted primary limit. */
 function retryAfterOf(error: unknown): number | undefined {
   const headers = responseHeaders(error)
   if (!headers) return undefined

@@ -1,7 +1,7 @@
 import type { ProbotOctokit } from 'probot'
 import { type MessagePart, part } from '../../base/message.ts'
 
-/** The part of a GitHub client that this folder uses; whoever calls decides as whom it speaks. */
+/** The part of a GitHub client that this folder uses; the caller decides how it is authenticated. */
 export type Octokit = Pick<InstanceType<typeof ProbotOctokit>, 'rest' | 'paginate' | 'request'>
 
 /** A repository as GitHub's paths name it. */
@@ -33,8 +33,8 @@ interface Authorship {
 }
 
 /**
- * Whether our App's bot wrote it. GitHub's word, not the text's: the login of a bot belongs to its app alone (no person's
- * login holds a bracket), and a person who acts through an app is no bot.
+ * Whether our App's bot wrote it, by GitHub's record, not by the text: the login of a bot belongs to its app alone (no
+ * person's login holds a bracket), and a person who acts through an app is not a bot.
  */
 export function isOurs(app: AppIdentity, { user, performed_via_github_app: via }: Authorship): boolean {
   if (user?.type !== 'Bot') return false

@@ -79,8 +79,8 @@ export interface DeliveryAttempt {
 }
 
 /**
- * What GitHub sent to the App since a time (in ms), the newest first; at most `most`. `client` speaks as the App itself.
- * GitHub keeps three days: https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries
+ * What GitHub sent to the App since a time (in ms), the newest first; at most `most`. `client` is the App's own. GitHub
+ * keeps three days: https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries
  */
 export async function listDeliveries(client: Octokit, since: number, most: number): Promise<DeliveryAttempt[]> {
   const attempts: DeliveryAttempt[] = []

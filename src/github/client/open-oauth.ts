@@ -45,7 +45,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
         headers: { accept: 'application/json', 'content-type': 'application/json' },
         body: JSON.stringify(request),
       })
-      // a code that is not good is answered with 200 and an error
+      // an invalid code is answered with 200 and an error
       const { access_token: token, expires_in: seconds = WORKING_DAY } = await fieldsOf(response)
       if (typeof token !== 'string' || token === '' || typeof seconds !== 'number') return undefined
       return { token, seconds }
@@ -68,7 +68,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       if (!response.ok) return 'hidden'
       const { id, private: isPrivate, visibility, permissions } = await fieldsOf(response)
       if (typeof id !== 'number') return 'hidden'
-      // what is not said to be narrower may be seen by everybody
+      // visible to everyone unless GitHub says otherwise
       const isInternal = visibility === 'internal'
       const shown = isInternal ? 'internal' : isPrivate === true ? 'private' : 'public'
       return { id, visibility: shown, maintains: isMaintainer(permissions) }
@@ -120,7 +120,7 @@ function headersOf(token: string) {
   }
 }
 
-/** An answer that is GitHub's word. Throws `github-unavailable` for an outage or a limit. */
+/** A definite answer of GitHub. Throws `github-unavailable` for an outage or a limit. */
 async function ask(what: string, url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => undefined)
   const isLimited = response?.status === 429 || (response?.status === 403 && isExhausted(response.headers))
@@ -136,15 +136,15 @@ function isExhausted(headers: Headers): boolean {
 }
 
 async function fieldsOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const body: unknown = await response.json().catch(() => undefined) // what is no JSON has no fields
+  const body: unknown = await response.json().catch(() => undefined) // a body that is not JSON has no fields
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
 
-/** What GitHub says once, when an App was registered by its manifest. All but the first three are secrets. */
+/** What GitHub returns once, when an App was registered by its manifest. All but the first three are secrets. */
 interface RegisteredApp {
   readonly id: number
   readonly clientId: string
-  /** The page of the App, below which it is installed. */
+  /** The page of the App, under which it is installed. */
   readonly url: string
   readonly clientSecret: string
   readonly webhookSecret: string

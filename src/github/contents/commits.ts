@@ -83,7 +83,7 @@ export async function readCommitSummary(
   }
 }
 
-/** The last hundred commits of a branch, with who GitHub says wrote and signed them; undefined where there is no branch. */
+/** The last hundred commits of a branch, with author and signer by GitHub's record; undefined without a branch. */
 export async function listBranchCommits(
   octokit: Octokit,
   { owner, repo }: RepositoryName,

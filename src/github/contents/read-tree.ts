@@ -289,7 +289,7 @@ async function fetchTarball(
       if (!id || !wanted.has(id) || found.has(id)) continue
       found.add(id)
       const write = store.writeBlob(id, content)
-      // settleAll tells it; a failure before that must not end the process as unhandled
+      // settleAll reports it; a failure before that must not end the process as unhandled
       write.catch(() => {})
       writes.add(write)
       if (writes.size < WRITES_AT_ONCE) continue

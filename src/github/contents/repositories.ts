@@ -34,7 +34,7 @@ export interface Repository extends RepositoryName {
   readonly url: string
   readonly defaultBranch: string
   readonly archived: boolean
-  /** ISO time; '' where GitHub does not say. */
+  /** ISO time; '' where GitHub has none. */
   readonly createdAt: string
   readonly visibility: Visibility
   /** When someone last pushed to it, to the second; null for never. */
@@ -68,7 +68,7 @@ function visibilityOf(answer: {
   return answer.private === false && (answer.visibility ?? 'public') === 'public' ? 'public' : 'private'
 }
 
-/** A file on the default branch, or at a commit; undefined where there is none. Throws `git-corrupt` for what is no plain file. */
+/** A file on the default branch or at a commit; undefined if absent. Throws `git-corrupt` if it is not a plain file. */
 export async function readFile(
   octokit: Octokit,
   { owner, repo }: RepositoryName,

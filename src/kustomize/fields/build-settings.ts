@@ -12,7 +12,7 @@ import {
   textPairs,
 } from './field.ts'
 
-/** What a kustomization file says about itself, by its `kind`: also what it is taken for where it says nothing. */
+/** The `apiVersion` of each `kind`, also the default of a file without one. */
 const API_VERSIONS = {
   Kustomization: 'kustomize.config.k8s.io/v1beta1',
   Component: 'kustomize.config.k8s.io/v1alpha1',
@@ -66,7 +66,7 @@ export function spellVersion(root: MapNode): MapNode {
   return { ...root, fields: new Map(fields) }
 }
 
-/** Metadata of the file itself says nothing about the build, but has to be what kustomize can read. */
+/** Metadata of the file itself does not affect the build, but must be what kustomize can read. */
 export const metadata: KustomizationField<undefined> = {
   goType: '*Metadata',
   effect: 'itself',

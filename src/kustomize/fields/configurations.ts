@@ -50,7 +50,7 @@ export function readConfiguration(documents: readonly Node[]): TransformerConfig
   const map = asMap(root, 'configurations')
   refuseOtherFields(map, FIELDS, 'a file of configurations')
   for (const name of FIELDS) for (const item of listField(map, name)) requireText(item)
-  // without vars these fields say nothing; one that kustomize knows already may not be created
+  // without vars these fields have no effect; one that kustomize knows already may not be created
   for (const spec of readFieldSpecs(map, 'varReference', true)) {
     if (spec.create) unsupported('a varReference with create', map.fields.get('varReference')!.value)
   }
@@ -111,7 +111,7 @@ export function mergeConfig(
   return { ...base, ...Object.fromEntries(lists), nameReference: [...nameReference].sort(compareKinds) }
 }
 
-/** A configuration as a file says it, with its lists in kustomize's order. */
+/** A configuration of a file, with its lists in kustomize's order. */
 export function sorted(config: TransformerConfig): TransformerConfig {
   const lists = FIELD_LISTS.map(name => [name, sortedSpecs(config[name])] as const)
   const nameReference = [...config.nameReference].sort(compareKinds)

@@ -58,7 +58,7 @@ export interface KustomizationField<T> extends KnownField {
 
 /** A field that a builtin transformer serves. */
 export interface TransformingField<T> extends KustomizationField<T> {
-  /** Does to the objects what the field asks for. A strict build calls it for a field that is absent, too. */
+  /** Applies the field to the objects. A strict build calls it for a field that is absent, too. */
   apply(resources: ResourceList, value: T, context: TransformContext): void
   /** It does the same to each object, so that one of them may be to blame where it fails. */
   readonly toEach?: true
@@ -68,7 +68,7 @@ export interface TransformingField<T> extends KustomizationField<T> {
 
 /** What a transformer knows beside the objects and its field. */
 export interface TransformContext {
-  /** The file that asks for it, which is named in the steps of values. */
+  /** The file with the field, which is named in the steps of values. */
   readonly writtenIn: string
   /** Of the kustomization. */
   readonly directory: string
@@ -76,7 +76,7 @@ export interface TransformContext {
   readonly budget: BuildBudget
   /** The file that an entry of the kustomization names. Throws `kustomize-missing` and what reading it throws. */
   readonly file: (entry: Entry) => ParsedFile
-  /** Told how many objects the target of a patch selected. */
+  /** Gets how many objects the target of a patch selected. */
   readonly selected: (patch: Pick<PatchEntry, 'origin' | 'target' | 'step'>, count: number) => void
 }
 
@@ -251,7 +251,7 @@ const LOST: readonly (readonly [RegExp, string])[] = [
   [/\ufeff/, 'byte order mark'],
 ]
 
-/** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
+/** kustomize keeps notes among the annotations of an object, so a path can lead to annotations that are not in git. */
 function refuseNotes({ text, origin }: Entry, creates: boolean): void {
   const lost = LOST.find(([part]) => part.test(text))
   if (lost) {

@@ -102,8 +102,8 @@ export const generatorOptions: KustomizationField<undefined> = {
 const globalOptions = (root: MapNode) => readOptions(mapField(root, 'generatorOptions'), 'generatorOptions')
 
 /**
- * The entries of a field with `generatorOptions` merged into each entry: what an entry says itself
- * wins, except that it cannot take back a `true`. Throws as reading a kustomization does.
+ * The entries of a field with `generatorOptions` merged into each: what an entry sets itself wins, except that it
+ * cannot take back a `true`. Throws as reading a kustomization does.
  */
 function readGenerators(root: MapNode, kind: Kind): GeneratorEntry[] {
   const global = globalOptions(root)

@@ -61,7 +61,7 @@ export function setImages(
     const matches = imageMatcher(entry.name, budget)
     return { origin: entry.origin, matches, set: setter(entry, matches) }
   })
-  // nothing is ever created here, whatever a spec says
+  // the `create` of a spec never applies here
   const specsOf = specsByKind(withoutCreating(specs))
   for (const resource of resources.all) {
     const id = currentId(resource)
@@ -174,7 +174,7 @@ class Walk {
 
 /**
  * Another text where `before` stands. kustomize keeps how the value was written, so where there were no quotes `12`
- * becomes a number. Throws `kustomize-unsupported` for a text that is no value then.
+ * becomes a number. Throws `kustomize-unsupported` for a text that is not a value then.
  */
 function rewriteScalar(before: ScalarNode | undefined, text: string, origin: Origin): ScalarNode {
   if (before?.quoted) return { type: 'scalar', value: text, origin, quoted: true }

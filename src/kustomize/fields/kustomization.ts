@@ -15,7 +15,7 @@ export interface Kustomization extends FieldValues {
   readonly directory: string
   /** Characters of the file that people do not see, where it was read elsewhere. */
   readonly unseen?: readonly Unseen[]
-  /** Nobody wrote it: Flux generates one for a directory that has none. Its entries leave no trail. */
+  /** Not in git: Flux generates one for a directory that has none. Its entries leave no trail. */
   readonly generated?: true
 }
 
@@ -26,7 +26,7 @@ const fieldsThat = (...effects: readonly string[]) =>
 const CHANGING = fieldsThat('changes', 'reads')
 const READING = fieldsThat('reads')
 
-/** The fields that are set by which a kustomization changes what comes from below it, by name. */
+/** The fields that are set by which a kustomization changes the objects of its bases, by name. */
 export function changingFields(kustomization: Kustomization): readonly (readonly [string, unknown])[] {
   return CHANGING.filter(name => isSet(kustomization[name])).map(name => [name, kustomization[name]])
 }
@@ -34,7 +34,7 @@ export function changingFields(kustomization: Kustomization): readonly (readonly
 /** Whether a kustomization writes values of some objects into others. */
 export const readsOthers = (kustomization: Kustomization): boolean => READING.some(name => isSet(kustomization[name]))
 
-/** Whether the value of a field says something. */
+/** Whether the value of a field is not empty. */
 export const isSet = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /**
@@ -98,7 +98,7 @@ export function readLeniently(
   }
   const none: Node = { type: 'list', items: [], origin: root.origin }
   const head = [...root.fields].filter(([name]) => HEAD.includes(name))
-  // a list of no resources is something, so that a field that says nothing is not called an empty file
+  // a list of no resources is something, so that an empty field is not called an empty file
   const resources: readonly [string, Field] = ['resources', { key: root.origin, value: none }]
   const always: MapNode = { ...root, fields: new Map([...head, resources]) }
   read(always)
@@ -113,7 +113,7 @@ export interface PartReader {
   readonly tolerance: Tolerance
   /** Text of all that decides what a part would have given. */
   readonly hides: (part: unknown) => string
-  /** Stands for the entries before one that fails, so that its place is told as it is. */
+  /** Stands for the entries before one that fails, so that its position is reported as it is. */
   readonly filler?: (name: string) => Node
 }
 

@@ -60,8 +60,8 @@ export const nameSuffix: TransformingField<Entry | undefined> = {
 }
 
 /**
- * Puts a text before or after what the fields hold, names first of all. What an object is called now stays known, and so
- * does the affix: references are told apart by it. Throws `kustomize-invalid` where a field holds no scalar.
+ * Puts a text before or after what the fields hold, names first of all. The current name and the affix stay known: they
+ * tell references apart. Throws `kustomize-invalid` where a field holds no scalar.
  */
 export function affixNames(
   resources: ResourceList,
@@ -135,7 +135,7 @@ export const namespace: TransformingField<Entry | undefined> = {
 const METADATA_NAMESPACE: FieldSpec = { path: 'metadata/namespace', create: true }
 const BINDINGS = ['RoleBinding', 'ClusterRoleBinding']
 
-/** How the transformer may be told to behave; the field `namespace` says none of it (NamespaceTransformer.go). */
+/** How the transformer may be configured; the field `namespace` sets none of it (NamespaceTransformer.go). */
 export interface NamespaceOptions {
   /** Leave alone what has a namespace. */
   readonly unsetOnly?: boolean

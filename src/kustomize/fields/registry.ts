@@ -41,7 +41,7 @@ export const FIELDS = {
 
 type Fields = typeof FIELDS
 
-/** What the fields of one kustomization.yaml say. */
+/** The fields of one kustomization.yaml. */
 export type FieldValues = {
   readonly [Name in keyof Fields]: Fields[Name] extends KustomizationField<infer T> ? T : never
 }

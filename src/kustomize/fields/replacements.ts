@@ -85,7 +85,7 @@ function readReplacement(entry: MapNode, step: Step, more: readonly string[], in
   const source = mapField(entry, 'source')
   const value = textField(entry, 'sourceValue')
   const targets = entry.fields.get('targets')?.value
-  // a file may say that there are no targets, the field of a kustomization loses that on its way
+  // a file may have an empty list of targets, the field of a kustomization loses that on its way
   const hasTargets = inFile ? !isAbsent(targets) : listField(entry, 'targets').length > 0
   if ((!source && !value) || !hasTargets)
     return invalid('replacements: an entry has no source or no targets', entry.origin)

@@ -230,7 +230,7 @@ type Patch =
   | { readonly type: 'merge'; readonly objects: readonly MapNode[] }
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
 
-/** Tells a strategic merge patch from a JSON6902 one as kustomize does; every value says that it came through `step`. */
+/** Tells a strategic merge patch from a JSON6902 one as kustomize does; every value came through `step`. */
 export function readPatchFile(file: ParsedFile, step: Step): Patch {
   const first = file.documents.find(document => !isEmpty(document))
   if (first?.type !== 'list') {

@@ -137,7 +137,7 @@ function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {
   return shared && scalar!.shared !== shared ? { ...scalar!, shared } : scalar!
 }
 
-/** What kustomize writes for nothing behind a comment is no YAML. */
+/** What kustomize writes for nothing behind a comment is not valid YAML. */
 function notedField({ source }: Cell, node: Node, key: Origin): Node {
   if (node === source && node.noted) return node
   const isEmpty = node.type === 'list' ? node.items.length === 0 : node.type === 'map' && node.fields.size === 0
@@ -274,8 +274,8 @@ type Directive = 'merge' | 'replace' | 'delete'
 const KEY = '$patch'
 
 /**
- * What a part of a patch says is to be done with the part of the object; the patch loses the directive. Throws
- * `kustomize-invalid` for an unknown one (kyaml/yaml/merge2/smpdirective.go).
+ * What a part of a patch directs for the part of the object; the patch loses the directive. Throws `kustomize-invalid`
+ * for an unknown one (kyaml/yaml/merge2/smpdirective.go).
  */
 export function takeDirective(patch: Cell | undefined): Directive {
   if (!patch) return 'merge'
@@ -293,7 +293,7 @@ export function takeKnownDirective(patch: Cell | undefined): Directive | undefin
   return value && !isDirective(cellText(value)) ? undefined : takeDirective(patch)
 }
 
-/** The first element of a list with `$patch` speaks for the list if it holds nothing else. */
+/** The first element of a list with `$patch` counts for the list if it holds nothing else. */
 function takeListDirective(patch: Cell): Directive {
   const element = patch.items.find(item => item.fields.has(KEY))
   if (!element || element.fields.size > 1) return 'merge'

@@ -22,7 +22,7 @@ import { elementSchema, fieldSchema, type Schema, schemaOfObject } from './merge
 /**
  * `object` under a strategic merge patch, as kyaml's merge2 does it (with lists growing at the front); undefined where
  * the patch deletes the object. Throws `kustomize-invalid` where a map meets a list or a text, and for a directive that
- * does not exist. `spend` is told what merging lists costs beyond the size of both sides.
+ * does not exist. `spend` gets what merging lists costs beyond the size of both sides.
  */
 export function strategicMerge(
   object: MapNode,
@@ -67,7 +67,7 @@ class Merger {
       if (name === '') refuseEmptyName(patch?.fields.has('') ? patch : target)
       const before = target.fields.get(name)
       const change = patch?.fields.get(name)
-      // most of an object: a value that the patch does not speak of
+      // most of an object: a value that is not in the patch
       if (before && !change && before.value.scalar && before.value.scalar.value !== null) {
         quoteField(before.value)
         continue

@@ -51,7 +51,7 @@ export class Accumulation {
   private readonly configuration: Configuration
   private readonly decrypts: boolean
   private readonly level: KustomizationLevel | undefined
-  /** Both are what the root says. */
+  /** Both are settings of the root. */
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
 
@@ -324,7 +324,7 @@ function sizeOf(config: TransformerConfig): number {
   return config.nameReference.reduce((sum, rule) => sum + rule.referrers.length, 0) + lists.flat().length
 }
 
-/** What the targets of a build's patches selected. kustomize says nothing about one that selects nothing. */
+/** What the targets of a build's patches selected. kustomize does not report one that selects nothing. */
 class PatchTargets {
   readonly #found = new Map<string, UnmatchedPatch & { matched: boolean }>()
 

@@ -246,7 +246,7 @@ interface Kept {
 
 /**
  * The files of a tree that were parsed already, by path; each counts only as long as its git id is the same. Nodes are
- * immutable, so whoever builds next may take them as they are.
+ * immutable, so later builds may take them as they are.
  */
 class ParsedFiles {
   private readonly kept = new Map<string, Kept>()

@@ -13,9 +13,9 @@ const TRANSFORMATIONS = 'alpha.config.kubernetes.io/transformations'
 type Configured = readonly (readonly [string, string])[]
 
 /**
- * What `buildMetadata` of the root asks for: annotations that say where an object came from (api/resource/origin.go,
- * 5.8.1). They are on the objects while these are built, as in kustomize, where patches and
- * replacements see them. Does nothing where the root asks for nothing.
+ * What `buildMetadata` of the root requests: annotations with the origin of an object (api/resource/origin.go, 5.8.1).
+ * They are on the objects during the build, as in kustomize, where patches and replacements see them. Does nothing
+ * where the root requests nothing.
  */
 export class BuildNotes {
   readonly wanted: readonly Entry[]
@@ -51,7 +51,7 @@ export class BuildNotes {
     this.annotate(resource, lines(this.configured(file, kind, config)))
   }
 
-  /** The object as it is shown: with the label of its builder, without notes that were not asked for. */
+  /** The object as it is shown: with the label of its builder, without notes that were not requested. */
   finish(root: MapNode, builder: string): MapNode {
     if (!this.asked) return root
     const label = this.option('managedByLabel')
@@ -113,7 +113,7 @@ function lines([place, ...by]: Configured): string {
   return `${place![0]}: ${place![1]}\nconfiguredBy:\n${inner.join('')}`
 }
 
-/** A path below another as short as it can be said; both are relative. */
+/** A path below another, as short as possible; both are relative. */
 function joinPath(place: string, path: string): string {
   const parts: string[] = []
   for (const part of `${place}/${path}`.split('/')) {

@@ -15,12 +15,12 @@ import { type Accumulated, Accumulation, type AccumulationOptions } from './accu
 import { appendHash } from './generate-object.ts'
 import { fixReferences } from './name-references.ts'
 
-/** What the program that builds calls itself in the label that `managedByLabel` asks for. */
+/** The builder's name in the label of `managedByLabel`. */
 const KUSTOMIZE = 'kustomize-v5.8.1'
 
 /** What differs between the programs that build with kustomize's library. */
 interface BuildOptions extends AccumulationOptions {
-  /** How the program names itself in objects, where `managedByLabel` asks for that; a library has no version. */
+  /** The builder's name in objects, for `managedByLabel`; a library has no version. */
   readonly builder?: string
 }
 
@@ -86,8 +86,8 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
 }
 
 /**
- * The objects in the order that the root's `sortOptions` ask for (SortOrderTransformer, 5.8.1); without them as they
- * are. Throws `kustomize-invalid` for an order that there is not.
+ * The objects in the order of the root's `sortOptions` (SortOrderTransformer, 5.8.1); without them as they are. Throws
+ * `kustomize-invalid` for an unknown order.
  */
 function sortObjects(resources: readonly Resource[], options: SortOptions | undefined): readonly Resource[] {
   if (!options) return resources

@@ -131,8 +131,8 @@ function namespaceOptions(config: MapNode): NamespaceOptions {
 }
 
 /**
- * What a PatchJson6902Transformer says, as an entry of `patchesJson6902`: its text is called `jsonOp`. Throws as reading
- * such an entry does, and `kustomize-unsupported` without a target, where kustomize panics.
+ * A PatchJson6902Transformer as an entry of `patchesJson6902`: its text is called `jsonOp`. Throws as reading such an
+ * entry does, and `kustomize-unsupported` without a target, where kustomize panics.
  */
 function jsonPatchOf(config: MapNode): JsonPatchEntry {
   if (at(config, ['target'])?.type !== 'map') {

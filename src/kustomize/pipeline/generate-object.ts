@@ -19,10 +19,10 @@ import { checkCharacters, toPlain, valueNode } from '../resource/round-trip.ts'
 
 /** What a generator needs beside its entry. */
 export interface GeneratorContext {
-  /** The kustomization file (or the file of `generators`) that asks for the object. */
+  /** The kustomization file (or the file of `generators`) that generates the object. */
   readonly file: string
   readonly budget: BuildBudget
-  /** Throws `kustomize-missing` where there is no such file. */
+  /** Throws `kustomize-missing` where the file does not exist. */
   readonly read: ReadBytes
 }
 
@@ -133,7 +133,7 @@ interface Pair {
 /**
  * Keys and values of a generator: of its env files, its literals and its files (api/kv/kv.go, 5.8.1). Throws
  * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key, `kustomize-unsupported` for what is
- * encrypted and cannot be told in part.
+ * encrypted and cannot be read in part.
  */
 function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
   const local = (path: Entry): ReturnType<ReadBytes> => readLocal(entry, path, read)

@@ -87,7 +87,7 @@ export class HiddenText {
 
 const startOf = (file: string) => ({ repository: '', file, line: 1, column: 1 })
 
-/** Where something was written is not a part of what it says. */
+/** The place where something was written is not a part of its text. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'origin' || key === 'step' || key === 'via') return undefined
   if (value instanceof Map) return [...value].map(([name, field]) => [name, field.value])

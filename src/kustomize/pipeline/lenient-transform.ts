@@ -12,7 +12,7 @@ import { ResourceList } from '../resource/resource-list.ts'
 
 /** What a level asks of the files of its build. */
 interface LevelFiles {
-  /** Text of what an entry, or fields, of a directory say and name. */
+  /** Text of an entry, or of fields, of a directory, and of the files that they name. */
   hidden(directory: string, part: unknown): string
   /** Text of everything below a directory that the build reads. */
   hiddenBelow(directory: string): string
@@ -28,7 +28,7 @@ export class KustomizationLevel implements Level {
   #files: LevelFiles | undefined
   #changes: string | undefined
 
-  /** It is known only once it is read what the kustomization says. */
+  /** It is known only after the kustomization is read. */
   is(kustomization: Kustomization, files: LevelFiles): void {
     this.#kustomization = kustomization
     this.#files = files
@@ -44,7 +44,7 @@ export class KustomizationLevel implements Level {
   }
 }
 
-/** A component changes what the kustomization that lists it has, so what it says counts like that one's own fields. */
+/** A component changes what the kustomization that lists it has, so its fields count like that one's own. */
 function changesOf(kustomization: Kustomization, files: LevelFiles, chain: readonly string[] = []): string {
   const { directory, components, resources } = kustomization
   const fields = changingFields(kustomization)

@@ -96,7 +96,7 @@ class Fixing {
     return target && target.current.name !== old ? nameFor(target, node) : node
   }
 
-  /** A reference that is a map says name and namespace. */
+  /** A reference that is a map has name and namespace. */
   private mapping(node: MapNode): Node {
     const nameNode = node.fields.get('name')?.value
     if (nameNode === undefined) return this.fail('a map without a name', node)

@@ -182,7 +182,7 @@ export function sameName(a: Resource, b: Resource): boolean {
   return a.current.name === b.current.name
 }
 
-/** The same for a reference that says the namespace, too. */
+/** The same for a reference with a namespace, too. */
 export function sameNameAndNamespace(a: Resource, b: Resource): boolean {
   return sameName(a, b) && writtenNamespace(a) === writtenNamespace(b)
 }
@@ -210,7 +210,7 @@ function accountNamespaces(referrer: Resource): ReadonlySet<string> {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** What a roleRef says of the kind that it means; undefined where it does not say all of it. */
+/** The kind that a roleRef means; undefined where the reference is incomplete. */
 function roleRefParts(referrer: Resource): { group: Node; kind: Node } | undefined {
   const roleRef = at(referrer.root, ['roleRef'])
   if (isAbsent(roleRef) || roleRef.type !== 'map') return undefined

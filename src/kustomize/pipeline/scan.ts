@@ -15,7 +15,7 @@ import type { BuildFiles } from './build-files.ts'
 /** How many directories may lead to one. */
 const MAX_DEPTH = 50
 
-/** Reads everything that is reachable before building any of it: what is forbidden is said even where a build fails. */
+/** Reads all that is reachable before building any: what is forbidden is reported even where a build fails. */
 export class Scan {
   private readonly files: BuildFiles
   private readonly decrypts: boolean

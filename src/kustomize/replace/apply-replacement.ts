@@ -223,7 +223,7 @@ function findText(root: Node, path: readonly string[]) {
   return undefined
 }
 
-/** In what is not a map or list there is nothing to find; the path is then taken for one of the object. */
+/** Only a map or list has anything to find; for other values the path is taken for one of the object. */
 function fits(node: Node, rest: readonly string[]): boolean {
   return node.type !== 'scalar' || (node.value === null && rest.length > 0)
 }

@@ -19,7 +19,7 @@ type Place = readonly (string | number)[]
 export interface PathEdit {
   /** What is to be made where the path ends at nothing; absent: nothing is made. */
   readonly create?: Node['type']
-  /** Where made parts are said to be written. */
+  /** The place that created parts get as their origin. */
   readonly origin: Origin
   readonly edit: (node: Node, place: Place) => Node
   readonly spend: (steps: number) => void
@@ -27,8 +27,8 @@ export interface PathEdit {
 
 /**
  * Edits every value at a field path, as the targets of a replacement are found: numbers, `*`, and `[key=expression]`
- * for every element that matches (kyaml's PathMatcher). `count` says how many there were. Throws `kustomize-invalid` for
- * a path that does not fit the object, `kustomize-unsupported` where kustomize would lose what it writes.
+ * for every element that matches (kyaml's PathMatcher). `count` is their number. Throws `kustomize-invalid` for a path
+ * that does not fit the object, `kustomize-unsupported` where kustomize would lose what it writes.
  */
 export class PathEditor {
   count = 0
@@ -226,7 +226,7 @@ export function isElementPart(part: string | undefined): boolean {
   return part?.startsWith('[') === true && part.endsWith(']')
 }
 
-/** What an element part says; undefined where it has no `=`, which kustomize refuses. */
+/** The parsed element part; undefined where it has no `=`, which kustomize refuses. */
 export function parseElementPart(part: string): ElementPart | undefined {
   const inner = part.slice(1, -1)
   const equals = inner.indexOf('=')
@@ -253,7 +253,7 @@ function fitsElement(expression: Entry, value: Node, budget: StepBudget): boolea
   return first!
 }
 
-/** Whether an expression says the same of a text with and without comments: only a word is known to be in one of them. */
+/** Whether an expression matches a text with and without comments alike: only a word is known to be in one of them. */
 const isSameWith = (comments: string, text: string, { text: word }: Entry): boolean =>
   /^[\w/:@-]+$/.test(word) && (text.includes(word) || !comments.includes(word))
 
@@ -276,7 +276,7 @@ function refuse(what: string, value: Node, expression: Entry): never {
 
 /**
  * Whether go-yaml's emitter writes a text without quotes; `flow` is between brackets (yaml_emitter_analyze_scalar). The
- * answer is about printable text of one line; anything else is said to need quotes.
+ * answer is about printable text of one line; for anything else it is that quotes are needed.
  */
 export function isPlainText(text: string, flow: boolean): boolean {
   if (text === '') return !flow

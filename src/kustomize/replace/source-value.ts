@@ -60,7 +60,7 @@ type Place = readonly (string | number)[]
 
 /**
  * What a replacement copies. kustomize copies from the object as it is at that moment, so a target that is the source
- * itself changes what later targets get; whoever writes says so with `noteWrite`.
+ * itself changes what later targets get; a writer reports it with `noteWrite`.
  */
 export class SourceValue {
   private node: Node
@@ -88,7 +88,7 @@ export class SourceValue {
     return { ...origin, via: [...(origin.via ?? []), this.step] }
   }
 
-  /** A copy that says through which replacement it came. Throws `render-limits` before it would be too large. */
+  /** A copy that records its replacement. Throws `render-limits` before it would be too large. */
   copy(budget: BuildBudget): Node {
     checkObjectSize(this.node, this.origin)
     budget.spendOnCopy(this.node, this.origin)
@@ -206,8 +206,8 @@ function keyOf(node: Node, part: string): { key: string | number } | 'absent' | 
 const valueText = (node: Node): string => (node.type === 'scalar' ? writtenText(node) : '')
 
 /**
- * A scalar with another text: its type and its quotes stay, as kustomize leaves the tag of a YAML node. Throws
- * `code` at `cause` for a text that is no value of that type: where the object is written kustomize cannot read it back.
+ * A scalar with another text: its type and its quotes stay, as kustomize leaves the tag of a YAML node. Throws `code`
+ * at `cause` for a text that is not a value of that type: kustomize cannot read back what it writes there.
  */
 export function retype(
   scalar: ScalarNode,

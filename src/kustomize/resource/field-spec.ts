@@ -25,7 +25,7 @@ export interface FieldSpec {
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
 
-/** Maps that were copied already, so that nobody else has them: several edits of one object may change them in place. */
+/** Maps that were copied already and are not shared: several edits of one object may change them in place. */
 type Copies = Set<ReadonlyMap<string, Field>>
 
 /** Whether a place is one of objects of this kind. */
@@ -47,9 +47,9 @@ export function specsByKind(specs: readonly FieldSpec[]): (id: ResourceId) => re
 }
 
 /**
- * Applies `edit` to every value at the path of a spec; lists on the way are entered. `origin` is where created maps are
- * said to be written; `edit` gets no node where it is to create one. Throws `kustomize-invalid` where the path meets a
- * text, or where it asks for an element of a list (api/filters/fieldspec, 5.8.1).
+ * Applies `edit` to every value at the path of a spec; lists on the way are entered. `origin` is the place of created
+ * maps; `edit` gets no node where it is to create one. Throws `kustomize-invalid` where the path meets a text, or where
+ * it asks for an element of a list (api/filters/fieldspec, 5.8.1).
  */
 export function editField(
   root: MapNode,
@@ -167,7 +167,7 @@ function partOf(text: string): FieldPart {
   return { name, isList }
 }
 
-/** The parts of a path: `/` separates, `\/` does not, and one at the start says nothing. */
+/** The parts of a path: `/` separates, `\/` does not, and one at the start has no effect. */
 function splitPath(path: string): string[] {
   const parts = path.split('/')
   if (parts.length > 1 && parts[0] === '') parts.shift()
@@ -184,7 +184,7 @@ const ANNOTATIONS = ['metadata', 'annotations']
 
 /**
  * `editField` on an object. Where kustomize keeps notes of its own about the object, among the annotations, those are
- * there though nobody wrote one. Throws what `editField` throws.
+ * there though they are not in git. Throws what `editField` throws.
  */
 export function editResource(
   resource: Resource,

@@ -21,8 +21,8 @@ import { valueNode } from './round-trip.ts'
 const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
 
 /**
- * The objects of one accumulation, in the order in which they came. Those that change are looked up by what they are
- * called then, without anybody saying so: an object notes its changes, and an index reads the notes before it answers.
+ * The objects of one accumulation, in the order in which they came. An object notes changes of its identity, and an
+ * index reads these notes before each lookup, so callers do not report changes.
  */
 export class ResourceList {
   private list: Resource[] = []
@@ -243,8 +243,8 @@ class IdIndex {
 }
 
 /**
- * Adds a generated object, or lets it replace or extend the one that has (or had) its identity; which of them its
- * `behavior` says (api/resmap/reswrangler.go). Throws `kustomize-invalid` where the behavior does not fit what is there.
+ * Adds a generated object, or lets it replace or extend the one that has (or had) its identity, by its `behavior`
+ * (api/resmap/reswrangler.go). Throws `kustomize-invalid` where the behavior does not fit what is there.
  */
 export function absorb(resources: ResourceList, generated: Resource): void {
   const id = currentId(generated)

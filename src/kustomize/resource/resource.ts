@@ -24,7 +24,7 @@ export interface ResourceId {
 /** The namespace that kustomize gives to objects which cannot have one. */
 export const NO_NAMESPACE = '_non_namespaceable_'
 
-/** What a generator says of an object that it made. */
+/** A generator's settings for an object that it made. */
 interface Generated {
   /** The name gets a hash of the content. */
   readonly needsHash?: boolean
@@ -45,7 +45,7 @@ export class Resource {
   readonly behavior?: 'create' | 'merge' | 'replace'
   /** The list that it was an item of. */
   readonly listing: Listing | undefined
-  /** Where to note that the object changed: whoever looks it up by id reads that first. */
+  /** Where to note that the object changed: a lookup by id reads that first. */
   changes: Set<Resource> | undefined
   private content: MapNode
   private id: ResourceId | undefined
@@ -241,7 +241,7 @@ export function toKubeObject(resource: Resource, root: MapNode = resource.root):
 /**
  * `after` with every write to a shared value also at the other places of that value. A label that kustomize adds to
  * several places of an object is one and the same value there (kyaml's FieldSetter appends the node that it was given),
- * so whoever sets one of them later sets all. Throws `kustomize-unsupported` where such a value becomes a map or a list.
+ * so setting one of them later sets all. Throws `kustomize-unsupported` where such a value becomes a map or a list.
  */
 function settleShared(before: MapNode, after: MapNode): MapNode {
   const written = new Map<object, ScalarNode>()

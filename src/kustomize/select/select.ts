@@ -25,7 +25,7 @@ function selects({ group, version, kind, name, namespace }: IdPattern, resource:
 const matchesEither = (test: TextTest, first: string, now: string): boolean =>
   test(first) || (now !== first && test(now))
 
-/** Whether the labels and annotations of an object are those that a target asks for. */
+/** Whether the labels and annotations of an object match a target. */
 export function selectsNotes({ labelSelector, annotationSelector }: Target, resource: Resource): boolean {
   if (labelSelector && !matchesSelector(labelSelector, textsOf(resource, 'labels'))) return false
   return !annotationSelector || matchesSelector(annotationSelector, textsOf(resource, 'annotations'))
@@ -37,7 +37,7 @@ function textsOf(resource: Resource, field: 'labels' | 'annotations'): Map<strin
   return new Map([...map.fields].map(([key, { value }]) => [key, writtenText(value)]))
 }
 
-/** What a target says of the ids of objects. kustomize compiles all of it before it looks at the first object. */
+/** The parts of a target about ids of objects. kustomize compiles all of it before it looks at the first object. */
 export const ID_PARTS = ['group', 'version', 'kind', 'name', 'namespace'] as const
 
 type TextTest = (text: string) => boolean
@@ -62,7 +62,7 @@ export class IdPattern {
     this.namespace = testOf(target.namespace, budget)
   }
 
-  /** Whether one id is what the target says in every part. */
+  /** Whether one id matches the target in every part. */
   matches(id: Readonly<Record<(typeof ID_PARTS)[number], string>>): boolean {
     if (this.kind && !this.kind(id.kind)) return false
     if (this.name && !this.name(id.name)) return false
@@ -89,7 +89,7 @@ const cache = new Map<string, readonly Requirement[]>()
 
 /**
  * Whether labels (or annotations) match a selector such as `app=web,tier in (a, b),!canary,size>3`, as labels.Parse of
- * Kubernetes reads it. Throws `kustomize-invalid` for what is none.
+ * Kubernetes reads it. Throws `kustomize-invalid` for an invalid one.
  */
 export function matchesSelector(selector: Entry, labels: ReadonlyMap<string, string>): boolean {
   let known = cache.get(selector.text)
