@@ -8,7 +8,7 @@ import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { comparable } from '../../tools/oracles/fixtures.ts'
 import { FLUX_RENDER, KUSTOMIZE, kustomizeBuild } from '../../tools/oracles/real-programs.ts'
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bailiwick.js')
+const PROGRAM = join(import.meta.dirname, '..', '..', 'src', 'surface', 'cli', 'bailiwick.js')
 const FLEETS = join(import.meta.dirname, '..', '..', '..', 'shared', 'fleets')
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-stdin-'))
 afterAll(() => rmSync(folder, { recursive: true }))

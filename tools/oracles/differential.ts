@@ -19,7 +19,12 @@ import { hold, type Programs, type Trial } from './trial.ts'
 
 const USAGE = `usage: npm run differential -- [--kustomize|--flux] [--hostile] [--cases N] [--seed S] [--only FEATURE,...] [--show N] [--failures] [--save NAME]
   features: ${FEATURE_NAMES.join(' ')}`
-const BAILIWICK = [process.execPath, join(import.meta.dirname, '..', '..', 'src', 'cli', 'run.ts'), 'render', '--stdin']
+const BAILIWICK = [
+  process.execPath,
+  join(import.meta.dirname, '..', '..', 'src', 'surface', 'cli', 'run.ts'),
+  'render',
+  '--stdin',
+]
 const LANES = 2
 /** Every so many cases the files of one are damaged. */
 const MUTATE_EVERY = 4

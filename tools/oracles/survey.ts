@@ -8,7 +8,12 @@ import { LinePrograms } from './line-program.ts'
 import { compare, type Outcome, type Result, shapeOf } from './outcome.ts'
 import { checkVersion, runKustomize } from './run-kustomize.ts'
 
-const BAILIWICK = [process.execPath, join(import.meta.dirname, '..', '..', 'src', 'cli', 'run.ts'), 'render', '--stdin']
+const BAILIWICK = [
+  process.execPath,
+  join(import.meta.dirname, '..', '..', 'src', 'surface', 'cli', 'run.ts'),
+  'render',
+  '--stdin',
+]
 const KUSTOMIZATION_FILE = /^(?:kustomization\.ya?ml|Kustomization)$/
 const LANES = 2
 
