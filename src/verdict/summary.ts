@@ -1,7 +1,6 @@
 import { andMore } from '../base/name-list.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluated, Finding, NodeFailure, RequiredApproval, Severity, Verdict } from '../rules/model/finding.ts'
-import { sourceNewVersion } from '../rules/sources/source-new-version.ts'
 
 /** All of a verdict but its first line. */
 type Unsummed = Omit<Verdict, 'summary'>
@@ -98,7 +97,7 @@ function unchecked({ changedFiles = [], requiredApprovals }: Unsummed): string[]
 
 /** What the cluster newly gets of sources that are not visible. */
 function newVersions({ warnings }: Unsummed): string[] {
-  const all = countFindings(warnings.filter(one => isNew(one) && one.rule === sourceNewVersion.id))
+  const all = countFindings(warnings.filter(one => isNew(one) && one.rule === 'source-new-version'))
   return all === 0 ? [] : [`${count(all, 'new version')} not checked`]
 }
 
