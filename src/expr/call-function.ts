@@ -310,7 +310,7 @@ function lastIndexOf(chars: readonly string[], wanted: readonly string[], from: 
   return found < 0 ? -1 : [...text.slice(0, found)].length
 }
 
-/** RE2 in linear time; what the engine does not know is no match that can be relied on. */
+/** RE2 in linear time; a pattern that the engine does not support gives an error. */
 function matches(text: string, pattern: string, spend: Spend): boolean {
   const origin = { repository: '', file: '', line: 1, column: 1 }
   try {

@@ -4,7 +4,7 @@ import { CelBudgetError, CelError, type CelExpression, CelSyntaxError, partsOf }
 import { parseCel } from './parse-cel.ts'
 import { type CelValue, fromJson, TYPE_NAMES } from './values.ts'
 
-/** Whether an expression is true of some input, or why that cannot be said. */
+/** Whether an expression is true of some input, or why that is unknown. */
 type Answer = { readonly value: boolean } | { readonly error: string }
 
 /**

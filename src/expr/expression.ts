@@ -89,7 +89,7 @@ export function reads(expression: CelExpression, name: string): boolean {
   return reads(expression.of, name) || (!isInner && expression.args.some(arg => reads(arg, name)))
 }
 
-/** The expression is no CEL, or asks for something that is not supported here. */
+/** The expression is not CEL, or uses something that is not supported here. */
 export class CelSyntaxError extends Error {}
 
 /** The expression is larger than what is read here; another program may read it. */

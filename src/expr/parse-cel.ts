@@ -23,7 +23,7 @@ const MAX_INT = 2n ** 63n
 
 /**
  * Parses a CEL expression (cel-spec, with macros and optional syntax as cel-go reads them). Throws CelSyntaxError for what
- * is no CEL and for functions that are not known here.
+ * is not CEL and for functions that are not known here.
  */
 export function parseCel(text: string, library?: FunctionLibrary): CelExpression {
   const parser = new Parser(tokensOf(text), library)

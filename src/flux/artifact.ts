@@ -55,7 +55,7 @@ const packed = new WeakMap<Tree, Map<string | undefined, { readonly tree: Tree; 
 /**
  * What source-controller packs of a tree: regular files that neither a `.sourceignore` (in any directory, for what is
  * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
- * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file of UTF-8, and
+ * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is not a regular UTF-8 file, and
  * `render-limits` for too many patterns, or for more work than `budget` has left. `root`: the directory that is the root of
  * the artifact, where patterns begin; of one tree it is always the same. With COPIED nothing is left out.
  */
@@ -197,7 +197,7 @@ function packedTree(
   }
 }
 
-/** What the command leaves out unless it is told otherwise (excludeOCI of cmd/flux/build_artifact.go). */
+/** What the command leaves out by default (excludeOCI of cmd/flux/build_artifact.go). */
 const LEFT_OUT =
   '.git/,.gitignore,.gitmodules,.gitattributes,*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip'.replaceAll(
     ',',

@@ -198,7 +198,7 @@ function* manifests(tree: Tree, directory: string, spend: (entries: number) => v
 /**
  * A kustomization file as Flux writes it back: decoded leniently into kustomize's structs and encoded again (sigs.k8s.io
  * yaml): numbers and booleans of YAML 1.1 are texts where a text is asked for; what is empty is not written. Fields that the structs
- * do not have Flux drops without a word, where kustomize fails; nobody means that, so they are refused. Throws
+ * do not have Flux drops without a word, where kustomize fails; they are refused, as mistakes. Throws
  * `kustomize-invalid` for other types than asked for, `kustomize-unsupported`, and rule `kustomize-case-variant-key`.
  */
 function typedRoot(root: MapNode): MapNode {

@@ -46,7 +46,7 @@ function scalarValue(node: Node): ScalarValue | undefined {
   return node.type === 'scalar' ? node.value : undefined
 }
 
-/** What Go writes for a value that nobody set. */
+/** What Go writes for an unset value. */
 function zeroOf(type: GoType, origin: Origin): Node {
   const scalar = (value: ScalarValue): ScalarNode => ({ type: 'scalar', value, origin })
   switch (type.type) {
@@ -151,7 +151,7 @@ function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | u
 
 const written = new WeakMap<ReadonlyMap<string, GoField>, readonly (readonly [string, GoField])[]>()
 
-/** The fields of a struct that are there even where nobody set them. */
+/** The fields of a struct that are written even if unset. */
 function alwaysWritten(types: ReadonlyMap<string, GoField>): readonly (readonly [string, GoField])[] {
   const known = written.get(types)
   if (known) return known
@@ -246,7 +246,7 @@ function parse(code: string): GoType {
   }
 }
 
-/** What such a type writes when nobody set it. */
+/** What such a type writes when unset. */
 function ownZero(name: OwnEncoding): ScalarValue {
   if (name === 'Quantity') return '0'
   return name === 'IntOrString' ? 0 : null
@@ -322,7 +322,7 @@ interface Parsed {
 /**
  * A quantity as Kubernetes writes it (apimachinery pkg/api/resource): one that it takes for canonical stays as it was
  * written, others get no fraction and the largest suffix that needs none (`1000m` is `1`, `0.5` is `500m`, `1024Mi` is
- * `1Gi`). Undefined for what is none. Throws `flux-unsupported` for numbers beyond what suffixes can say.
+ * `1Gi`). Undefined for an invalid one. Throws `flux-unsupported` for numbers beyond what suffixes can say.
  */
 export function canonicalQuantity(text: string, origin: Origin): string | undefined {
   const trimmed = text.replace(/^[\p{Zs}\u0085]+|[\p{Zs}\u0085]+$/gu, '')

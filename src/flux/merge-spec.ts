@@ -195,9 +195,7 @@ function specTexts(root: MapNode, path: Path): TextNode[] {
   return specList(root, path).map((_item, index) => specText(root, [...path, index])!)
 }
 
-/**
- * An object in the spec that has no other fields than the texts named by `texts` and the `others`. Throws `flux-invalid`.
- */
+/** An object in the spec with no other fields than the texts `texts` and the `others`. Throws `flux-invalid`. */
 function specObject(root: MapNode, path: Path, texts: readonly string[], others: readonly string[] = []) {
   const node = at(root, path)
   if (node?.type !== 'map') return wrongType(root, path, 'an object')

@@ -149,14 +149,14 @@ export function neededBy(object: KubeObject): NeededObject[] {
 /** Where a source says the same for the gate alone, as YAML or JSON: Flux enforces no list of it. */
 export const ACCESS_FROM = 'bailiwick.dev/access-from'
 
-/** Whom a source lets in: labels of namespaces, any of these selectors; one without labels is everybody. */
+/** What a source lets in: namespaces by labels, any of these selectors; one without labels selects all. */
 type SourceAcl = readonly ReadonlyMap<string, string>[]
 
 const MAX_LENGTH = 4096
 
 /**
  * The access control list of a source (RFC-0002; github.com/fluxcd/pkg, apis/acl). Undefined: it has none, so it lets in
- * only its own namespace. `unreadable`: there is one, but it is not exactly of that form, so it lets in nobody.
+ * only its own namespace. `unreadable`: there is one, but it is not exactly of that form, so it lets in no one.
  */
 export function readSourceAcl(source: KubeObject): SourceAcl | 'unreadable' | undefined {
   const field = at(source.root, ['spec', 'accessFrom'])

@@ -99,7 +99,7 @@ function directoryOf(tree: Tree, root: MapNode, start = ''): string {
       identity: `spec.path ${JSON.stringify(path)} is no directory of the source`,
       origin: node?.origin ?? root.origin,
       fix: message`Correct ${codeWord('spec.path')}, or remove the pattern that ignores the directory.`,
-      // what the rule forbids is no accident, whether something lies there or not
+      // a `..` breaks the rule even if the path does not exist
       ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
     },
   )
@@ -164,15 +164,15 @@ function scalar(node: ScalarNode, values: Values, path: readonly string[]): Node
   return { type: 'scalar', value, origin, ...(typeof value === 'string' ? { quoted: true } : {}) }
 }
 
-/** What renderings have used up, beside packing, which is paid for once whoever does it. */
+/** What renderings have used up, without packing, which is charged once in PackBudget. */
 export interface RenderCost {
   readonly build: BuildCost
   readonly substitution: Readonly<Record<Spent, number>>
 }
 
 /**
- * The platform's own Kustomizations may hold what thousands of tenants are made of, and their authors are not those whom
- * the limits are for: a tenant has the usual ones for all of theirs together.
+ * The platform's own Kustomizations may hold what thousands of tenants are made of, and the limits are not meant for
+ * their authors: a tenant has the usual ones for all of theirs together.
  */
 export const PLATFORM_SCALE = 10
 

@@ -232,8 +232,8 @@ export class MatchWork {
 }
 
 /**
- * What packing may use up: of one Kustomization, or of all that share it. An artifact is paid for once, whoever packed it
- * first, so that the answer does not depend on what was rendered before.
+ * What packing may use up: of one Kustomization, or of all that share it. Each artifact is charged once, even if it was
+ * packed before, so that the answer does not depend on what was rendered before.
  */
 export class PackBudget {
   private left: number

@@ -124,7 +124,7 @@ const SUFFIX = /(?:[~^]|@\{(?!(?:u|upstream|push)\}))/i
 /**
  * The commit that a person means by `ref`, which is looked up and never run as an option. A name that only the remote
  * `origin` has is that one. Throws `git-ambiguous` where a branch and a tag of that name differ, for git would take the tag
- * that anybody may have pushed, and `git-missing` with the command that fetches it.
+ * that any pusher may have made, and `git-missing` with the command that fetches it.
  */
 export async function resolveRef(dir: string, ref: string): Promise<ResolvedRef> {
   const at = ref.search(SUFFIX)
@@ -255,7 +255,7 @@ export const tagsOf = async (dir: string): Promise<string[]> => lines(await askG
 
 /**
  * Whether the history of a commit only ever added files: one line, and nothing changed or deleted. Returns what is not so,
- * in words. A shallow clone shows a part of a history only, which is said too.
+ * in words. For a shallow clone, the result notes that the history is partial.
  */
 export async function additionsOnly(dir: string, commit: string): Promise<readonly string[]> {
   const format = [

@@ -26,7 +26,7 @@ import {
 } from './tree.ts'
 
 /**
- * What a plain folder holds, without any `.git`. Links are recorded, not followed. Throws `git-missing` when there is no such
+ * What a plain folder holds, without any `.git`. Links are recorded, not followed. Throws `git-missing` for a missing
  * folder, `git-ambiguous` for a name that is not UTF-8, `render-limits`.
  */
 export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {

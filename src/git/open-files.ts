@@ -83,9 +83,7 @@ function hashOf(full: string, stats: BigIntStats): string {
 
 const PIECE = 1024 * 1024
 
-/**
- * What git would record: where a filter of git wrote other bytes than it keeps (line ends, large files), those that it keeps.
- */
+/** What git would record: where a filter of git wrote other bytes (line ends, large files), those that git keeps. */
 function contentOf(dir: string, { path, mode, id }: ListedEntry): Uint8Array {
   const full = join(dir, path)
   const content = attempt(path, () =>

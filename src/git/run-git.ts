@@ -29,7 +29,7 @@ const MAX_MESSAGE = 4096
 
 /**
  * Runs git in a directory, without a shell and without the caller's GIT_* variables (inside a hook they name another
- * repository). Throws `git-missing` when there is no git program, `render-limits` for an endless answer.
+ * repository). Throws `git-missing` without a git program, `render-limits` for an endless answer.
  */
 export function runGit(dir: string, args: readonly string[], input?: Uint8Array | string): Promise<GitAnswer> {
   return new Promise((resolve, reject) => {

@@ -50,7 +50,7 @@ export function* entriesBelow(tree: Tree, directory: string): Generator<TreeEntr
   }
 }
 
-/** The bytes of a file for whoever looks through all files; undefined for one that is larger than what is read at all. */
+/** The bytes of a file, for a search through all files; undefined for one above the size limit. */
 export function readUnlessLarge(tree: Tree, path: string): Uint8Array | undefined {
   try {
     return tree.read(path)

@@ -7,7 +7,7 @@ import { indexStats, openFiles, readBlobs, smallBlobs } from './open-files.ts'
 import { askGit, decodeRecords, runGit } from './run-git.ts'
 import type { ListedEntry, SnapshotFile, Tree, TreeSnapshot } from './tree.ts'
 
-/** An untracked repository inside the folder would be committed as a submodule; which commit nobody can say yet. */
+/** An untracked repository inside the folder would be committed as a submodule at an unknown commit. */
 const UNKNOWN_COMMIT = '0'.repeat(40)
 
 /**
@@ -117,7 +117,7 @@ export async function workingCopyAround(dir: string): Promise<string | undefined
   }
 }
 
-/** Address of a remote, or undefined where there is none (or `dir` is no working copy). */
+/** Address of a remote, or undefined where there is none (or `dir` is not a working copy). */
 export async function remoteUrl(dir: string, remote: string = 'origin'): Promise<string | undefined> {
   return (await isWorkingCopy(dir)) ? (await remoteUrls(dir)).get(remote) : undefined
 }

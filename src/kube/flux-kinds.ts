@@ -1,6 +1,6 @@
 /**
  * The one table of the kinds of Flux, of the Flux Operator, and of controllers of others that deploy from Flux's sources:
- * what is known of a kind stands in its row, and everybody asks for kinds by a property. `test/flux/kinds.test.ts` holds the
+ * what is known of a kind stands in its row, and callers ask for kinds by a property. `test/flux/kinds.test.ts` holds the
  * rows to the projects' own CustomResourceDefinitions. It imports nothing, so that src/kube may ask it, too.
  */
 
@@ -38,7 +38,7 @@ interface FluxKind {
   /** Of Flux itself, the one to write first: the first minor version of Flux 2 that serves each, and the last where there is one. */
   readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
   readonly scope?: 'Cluster'
-  /** A source, by what its content is: commits, something that nobody sees in git, or a list of charts. */
+  /** A source, by what its content is: commits, content that is not in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
   /** A Kustomization may take its content. */
   readonly deployable?: true

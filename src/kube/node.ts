@@ -24,7 +24,7 @@ export interface ScalarNode extends Noted {
   readonly quoted?: boolean
   /** kustomize made it without a type: it is what its text would be in a file, also after the text has changed. */
   readonly untyped?: true
-  /** Written to several places of one object by kustomize, which makes it one value: who changes it at one changes all. */
+  /** Written to several places of one object by kustomize as one value: a change at one place changes all. */
   readonly shared?: object
   /** The comments beside it in the file, more rather than less: kustomize takes them for a part of it when it looks for elements. */
   readonly commented?: string
@@ -34,7 +34,7 @@ export interface ScalarNode extends Noted {
   readonly opaque?: readonly ValueHolder[]
 }
 
-/** Where on the cluster an unknown value lies: whoever can write that object decides what the value is. */
+/** Where on the cluster an unknown value lies: authors of that object decide what the value is. */
 export interface ValueHolder {
   /** A Kustomization holds what SOPS encrypted in its own variables. */
   readonly kind: 'ConfigMap' | 'Secret' | 'Kustomization'
@@ -95,7 +95,7 @@ export interface Made {
   readonly path: Path
   /**
    * `default`: what stands in the template itself, because the variable is empty or not set. `function`: cut or replaced.
-   * `structure`: the value became a map or a list. `unknown`: only the cluster has it, and nobody said so.
+   * `structure`: the value became a map or a list. `unknown`: only the cluster has it, and it is undeclared.
    */
   readonly how: 'default' | 'function' | 'structure' | 'unknown'
 }
@@ -107,7 +107,7 @@ export type Path = readonly (string | number)[]
 /** The node at `path`, or undefined where any step of it is absent or of another type. */
 export function at(node: Node | undefined, path: Path): Node | undefined {
   let here = node
-  // counted, because everybody asks this of everything
+  // an index loop, because this is called very often
   for (let depth = 0; depth < path.length; depth++) {
     const step = path[depth]!
     if (here?.type === 'map') here = here.fields.get(typeof step === 'string' ? step : String(step))?.value
@@ -123,7 +123,7 @@ export function stringAt(node: Node | undefined, path: Path): string | undefined
   return found?.type === 'scalar' && typeof found.value === 'string' ? found.value : undefined
 }
 
-/** The items of a list; none of what is no list. */
+/** The items of a list; empty for any other node. */
 export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 /** Whether a value is the boolean true. */
@@ -308,7 +308,7 @@ function originThrough(origin: Origin, step: Step): Origin {
   return { ...origin, via: [...(origin.via ?? []), step] }
 }
 
-/** Text of a scalar as it was written; '' for null and for what is no scalar (the `Value` of a node in kyaml). */
+/** Text of a scalar as it was written; '' for null and for a map or list (the `Value` of a node in kyaml). */
 export function writtenText(node: Node | undefined): string {
   if (node?.type !== 'scalar') return ''
   return node.text ?? String(node.value)

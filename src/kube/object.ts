@@ -9,7 +9,7 @@ export interface KubeObject {
   readonly trail: readonly Step[]
   /** The block that SOPS left in an encrypted object, where Flux drops it before it applies. */
   readonly sops?: Node
-  /** As it was built, where Flux decrypts it after that and nobody here has: what it is on the cluster is not known. */
+  /** As it was built, where Flux decrypts it later and it was not decrypted here: its values are unknown. */
   readonly sealed?: MapNode
   /** Its ownerReferences where Flux drops them because they are empty: on what stands they would take owners away. */
   readonly owners?: Node

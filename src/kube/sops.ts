@@ -121,7 +121,7 @@ export const SERVICE_NAMES: Readonly<Record<KeyService, string>> = {
 
 /**
  * The keys of services in the `sops` block of a document (getsops/sops, stores). `aws_profile` is left out: it names
- * credentials on the machine of whoever encrypted it.
+ * credentials on the machine where it was encrypted.
  */
 export function serviceKeys(block: Node | undefined): ServiceKey[] {
   const parts = [block, ...itemsOf(at(block, ['key_groups']))]

@@ -3,7 +3,7 @@
  * equal: `https://<host>/<path>`; host in lower case without a dot at its end, no user, no standard port, no query, no
  * escapes, empty parts or dot segments in the path, no `.git`, no trailing slash. For github.com and its other names the
  * path is in lower case too (GitHub compares so). Where readers disagree about a spelling it counts as the repository that
- * any of them would find; the rule source-url-malformed refuses it. Text that is no such address is returned as it is.
+ * any of them would find; the rule source-url-malformed refuses it. Any other text is returned as it is.
  */
 export function normaliseUrl(url: string): string {
   const before = known.get(url)
@@ -90,13 +90,13 @@ const SCHEMES: ReadonlyMap<string, { scheme: SourceAddress['scheme']; port: stri
   ['oci', { scheme: 'oci', port: '443' }],
 ])
 const DOCKER_HUB = new Set(['index.docker.io', 'registry-1.docker.io'])
-/** What stands for another character than itself where someone compares addresses. */
+/** What stands for another character than itself where addresses are compared. */
 const ENCODED = /%(?:2e|2f|5c|25|40|3a|3f|23|[01][0-9a-f]|7f)|%(?![0-9a-f]{2})/i
 
 /**
- * Reads an address; a text says why it is none that can be compared: it would be read differently by those who match it
- * and by those who follow it. The same repository gives the same address: https, ssh and scp forms, `.git`, a slash at the
- * end, the case of the host, standard ports, escaped letters, other names of github.com; on github.com the case of the path, too.
+ * Reads an address; a text says why it cannot be compared: programs that match it and
+ * programs that follow it would read it differently. One address stands for all spellings: https, ssh and scp forms, `.git`, a
+ * slash at the end, the case of the host, standard ports, escaped letters, names of github.com; there the case of the path, too.
  */
 export function readAddress(written: string, form: AddressForm): SourceAddress | string {
   if (written === '') return 'is empty'

@@ -77,7 +77,7 @@ function charge(budget: StepBudget, visits: number, { origin }: WrittenPattern):
   if (visits > FREE_VISITS) budget.spend('steps', Math.ceil((visits - FREE_VISITS) / VISITS_PER_STEP), origin)
 }
 
-/** `charge` is told of the states that were visited, from time to time and at the end. */
+/** `charge` gets the number of visited states, from time to time and at the end. */
 function isFound(start: State, text: string, charge: (visits: number) => void): boolean {
   let visits = 0
   try {

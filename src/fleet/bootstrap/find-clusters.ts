@@ -28,7 +28,7 @@ import {
   urlOf,
 } from './sync-roots.ts'
 
-/** What clusters are looked for in. */
+/** The input of the search for clusters. */
 interface ClusterSearch {
   /** Normalised address of the fleet's own repository; '' where that is not known. */
   readonly url: string
@@ -149,7 +149,7 @@ function withOther(first: UnnamedRoot, other: UnnamedRoot): UnnamedRoot {
   return { ...first, otherStarts: [...known, { file: other.file, text }] }
 }
 
-/** What an object that starts a cluster says to whoever acts on it. */
+/** What an object that starts a cluster tells its controller. */
 function textOf({ kustomization, instance }: UnnamedRoot): string {
   const object = instance ?? kustomization
   // what is only patched into a Kustomization says nothing by itself
@@ -181,7 +181,7 @@ function followed(source: NonNullable<UnnamedRoot['source']>): string {
   try {
     return `${normaliseUrl(urlOf(source))} ${refKey(sourceRefOf(source))}`
   } catch (error) {
-    // what is wrong with it is said where it is followed
+    // its error is reported where it is followed
     if (error instanceof BailiwickError) return ''
     throw error
   }
@@ -203,7 +203,7 @@ function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-/** Several that start from one folder, each with another revision, are told apart by it. */
+/** Roots of one folder with different revisions get names that contain the revision. */
 function named(unordered: readonly UnnamedRoot[]): ClusterRoot[] {
   const roots = [...unordered].sort(inOrder)
   const taken = new Set<string>()

@@ -91,7 +91,7 @@ export function installedSync(instance: KubeObject): { kustomization?: KubeObjec
   return { ...(kustomization ? { kustomization } : {}), ...(source ? { source } : {}) }
 }
 
-/** What its lines are made of is nowhere in the repository: all of it is said by the FluxInstance. */
+/** Its lines are not in the repository: all of it comes from the FluxInstance. */
 function placed(node: Node, origin: Origin): Node {
   if (node.type === 'list') return { ...node, items: node.items.map(item => placed(item, origin)), origin }
   if (node.type === 'scalar') return { ...node, origin }

@@ -82,7 +82,7 @@ const controllerOf = ({ name, runs, object }: RunningController): FluxController
   flags: flagsOf(object, runs),
 })
 
-/** Flux is strict about variables from 2.9 on; of a version that cannot be told the stricter is taken. */
+/** Flux is strict about variables from 2.9 on; an unknown version counts as strict. */
 export function isStrictByDefault(version: string | undefined): boolean {
   const minor = fluxMinor(version)
   return minor === undefined || minor >= 9
@@ -185,7 +185,7 @@ const BOOLEAN = new Set([
 
 /**
  * The flags that a workload starts a controller with, as pflag reads them: `--flag value` and `--flag=value`, in their order.
- * None where it cannot be told what runs: another command, or an argument that a variable makes (`$(NAME)`), which may be
+ * None where it is unknown what runs: another command, or an argument that a variable makes (`$(NAME)`), which may be
  * any flag.
  */
 function flagsOf(workload: KubeObject, controller: string): readonly ControllerFlag[] {
@@ -332,7 +332,7 @@ function imageOf({ root }: KubeObject): string | undefined {
   return undefined
 }
 
-/** Groups whose every object restricts someone, says who acts, or what Flux may do. */
+/** Groups whose every object restricts users, names who acts, or limits what Flux may do. */
 const GROUPS: ReadonlySet<string> = new Set([
   CAPSULE_GROUP,
   'rbac.authorization.k8s.io',
@@ -360,8 +360,8 @@ const KINDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether an object may confine a tenant or say who acts for whom: where a build may show other fields of it than the
- * cluster has, the fields of the last complete build count as well.
+ * Whether an object may confine a tenant or name an account that acts for one. Where a build may show other fields of it
+ * than the cluster has, the fields of the last complete build count as well.
  */
 export function isRestricting(object: KubeObject): boolean {
   const { apiVersion, kind, namespace } = idOf(object)

@@ -38,7 +38,7 @@ const SOURCES = kindsThat(row => row.deployable && row.address)
 
 /**
  * The Kustomizations that a cluster starts with, wherever they are: those that `flux bootstrap` writes (its name and that
- * of the namespace are the same, `flux-system` unless told otherwise; the file may hold only what is patched into it), and
+ * of the namespace are the same, `flux-system` by default; the file may hold only what is patched into it), and
  * those that the folder that they apply holds, with or without their source, and that follow this repository, which
  * `isOwn` says.
  */

@@ -16,7 +16,7 @@ export const memberSettings = (
 export const isReported = (config: FleetConfig, tenant: string | undefined): boolean =>
   memberSettings(config, tenant).every(one => (one?.enforcement ?? config.enforcement) === 'report')
 
-/** How a pattern of addresses looks. A `*` in the host could be the host of anybody, so there is none. */
+/** How a pattern of addresses looks. No `*` in the host: it could match any host. */
 export const sourcePattern = {
   pattern:
     /^(?:(?:https?|ssh|oci):\/\/(?:[\w.-]{1,60}@)?|[\w.-]{1,60}@)[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?[/:][^\s?#]{1,500}$/,

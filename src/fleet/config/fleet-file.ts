@@ -29,7 +29,7 @@ export function readFleetText(text: string): FleetConfig {
   return reading(() => onlyDocument(parseDocuments(file, new TextEncoder().encode(text))))
 }
 
-/** The one document of the file; undefined where there is not a file or nothing in it. Throws where it is no plain file. */
+/** The one document of the file; undefined where the file is absent or empty. Throws where it is not a regular file. */
 function fileRoot(tree: Tree, repository: string): Node | undefined {
   const start = { repository, file: FLEET_FILE, line: 1, column: 1 }
   const other = FLEET_FILE.replace(/yaml$/, 'yml')
@@ -247,7 +247,7 @@ function tightened(tenants: ReadonlyMap<string, TenantConfig>, name: string, fil
   }
 }
 
-/** A tenant of whom the fleet's file says nothing. */
+/** A tenant that the fleet's file does not name. */
 const defaultTenant = (name: string): TenantConfig => ({
   name,
   platform: false,
@@ -263,7 +263,7 @@ const defaultTenant = (name: string): TenantConfig => ({
 
 /**
  * What the fleet's file says, with one address for each repository. The fleet's own repository keeps the address by which it
- * was read, whatever the file calls it: no file makes its repository pass for another one.
+ * was read, whatever the file calls it: a file cannot make its repository pass for another one.
  */
 export function withOwnAddress(config: FleetConfig, own: string): FleetConfig {
   if (config.aliases.size === 0) return config

@@ -244,7 +244,7 @@ const values: Shape<ReadonlyMap<string, Variable>> = {
     const variables = new Map<string, Variable>()
     for (const [name, { value }] of node.fields) {
       const text = stringAt(value, [])
-      // what is written there is not told: it may be a secret all the same
+      // the message does not quote the value: it may be a secret
       if (text === undefined) throw wrong(value.origin, `a value of ${key} is not a string`, VALUES)
       variables.set(name, plainVariable(text, value.origin))
     }

@@ -155,7 +155,7 @@ type CapsuleSubject = { readonly kind: string; readonly name: string; readonly n
 export interface CapsuleConfiguration {
   /** Whether the fleet shows one. */
   readonly isVisible: boolean
-  /** Whose requests Capsule looks at, and who administers it: it lets all of them create Namespaces. */
+  /** The users whose requests Capsule checks, and its administrators: all may create Namespaces. */
   readonly users: readonly CapsuleSubject[]
   readonly administrators: readonly CapsuleSubject[]
   /** Groups whose members it does not look at. */
@@ -200,14 +200,14 @@ function subjectOf(node: Node): CapsuleSubject[] {
 /** Undefined: Capsule does not look at the requests. */
 export type CapsuleRole = 'administrator' | 'user' | undefined
 
-/** As whom Capsule sees someone. */
+/** How Capsule sees a user. */
 export interface CapsuleUse {
   readonly role: CapsuleRole
   /** The administrator's entry, or the one because of which it does not look. */
   readonly by?: string
 }
 
-/** What makes someone a user of Capsule without an entry in its configuration. */
+/** What makes an account a user of Capsule without an entry in its configuration. */
 interface CapsuleOrigin {
   /** The account lives in a namespace of a Tenant. */
   readonly isMember?: boolean
@@ -215,7 +215,7 @@ interface CapsuleOrigin {
   readonly isAggregated?: boolean
 }
 
-/** As whom Capsule sees a user (pkg/users of Capsule). `version`: its minor version. */
+/** How Capsule sees a user (pkg/users of Capsule). `version`: its minor version. */
 export function capsuleUse(
   { users, administrators, ignored }: CapsuleConfiguration,
   { name, groups }: UserInfo,
@@ -235,7 +235,7 @@ export function capsuleUse(
   return { role: users.some(is) ? 'user' : undefined }
 }
 
-/** Where a cluster says whom Capsule looks at. */
+/** Where a cluster names the users whose requests Capsule checks. */
 export interface CapsuleSettings {
   readonly rendered: Rendered
   /** Path of the map that holds the fields. */

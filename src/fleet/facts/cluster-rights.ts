@@ -44,7 +44,7 @@ export function clusterRights(
 
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */
 export class ClusterRights {
-  /** Of everything that anybody renders. */
+  /** Of everything that is rendered. */
   readonly every: Authorizer
   /**
    * Without the bindings that tenants write: what a tenant held before it granted anything itself. By them alone its grants
@@ -85,8 +85,8 @@ export class ClusterRights {
   }
 
   /**
-   * Why the API server would not let a user write a Role or RoleBinding: undefined also for those of the whole cluster, which
-   * are another rule's, and where it is not known what the user holds, because nothing in its namespace is bound to it by what is rendered, or by a role that nobody renders.
+   * Why the API server would refuse a user's Role or RoleBinding. Undefined also for cluster-wide ones (other rule),
+   * and where the user's rights are unknown: no rendered binding in its namespace, or one to an unrendered role.
    */
   grantRefusal(user: string, object: KubeObject, namespace: string): WriteRefusal | undefined {
     const who = userInfo(user)
@@ -98,8 +98,8 @@ export class ClusterRights {
   }
 
   /**
-   * The first binding by which an account may do more than act in the namespaces of its tenant, those of everybody and of
-   * roles that nobody renders included; as text for a message.
+   * The first binding by which an account may do more than act in the namespaces of its tenant, those of all users and of
+   * roles that are not rendered included; as text for a message.
    */
   reachOutside(user: string, holder: RightsHolder): string | undefined {
     const who = userInfo(user)
@@ -110,7 +110,7 @@ export class ClusterRights {
         const rules = this.given.rulesOf(roleRef, binding.namespace)
         if (rules && excessRights(rules, this.#confined(binding, holder)).length === 0) continue
         const what = rules ? '' : ', a role that the fleet does not render'
-        // whose the other namespace is stays with the platform
+        // the owner of the other namespace is not shown
         const where = namespace === '' ? `${kind} ${name}` : 'a RoleBinding of another namespace'
         return `${where} gives it ${roleRef.kind} ${roleRef.name}${what}`
       }
@@ -119,7 +119,7 @@ export class ClusterRights {
   }
 
   /**
-   * What an account holds outside the namespaces of its tenant. What another tenant binds it to is that one's affair, or
+   * What an account holds outside the namespaces of its tenant. Bindings by another tenant do not count, or
    * any tenant could make others fail.
    */
   rightsOutside(user: string, holder: RightsHolder): ForeignRight[] {
@@ -140,7 +140,7 @@ export class ClusterRights {
     )
   }
 
-  /** Whom Capsule binds, its admission confines, whether they own a Tenant or not. */
+  /** Capsule's admission confines all subjects that Capsule binds, owners or not. */
   #confined(binding: Binding, holder: RightsHolder): RightsHolder {
     return this.capsule.has(displayRbac(binding)) ? { ...holder, ofCapsule: true } : holder
   }
@@ -154,12 +154,12 @@ export interface RightsHolder {
   readonly ofCapsule: boolean
 }
 
-/** What every account holds from the start. */
+/** What every account holds by default. */
 const EVERYBODY = authorizerOf([])
   .held({ name: '', groups: ['system:serviceaccounts', 'system:authenticated'] }, '')
   .grants.map(grant => grant.rule)
 
-/** What the API server publishes to everybody as /openapi. */
+/** What the API server publishes to all users as /openapi. */
 const DEFINITIONS: PolicyRule = {
   apiGroups: ['apiextensions.k8s.io'],
   resources: ['customresourcedefinitions'],
@@ -172,8 +172,8 @@ const NAMESPACE_VERBS = ['create', 'patch', 'get', 'list', 'watch']
 
 /**
  * The rules that let a tenant out of its namespaces where they are held for the whole cluster or in a namespace of others.
- * Not among them: what everybody may do; to read definitions; to be an account of its own (Capsule's impersonator); and, for owners of a Capsule
- * Tenant, to make and patch Namespaces, which Capsule's admission confines to their own.
+ * Not among them: what all users may do; to read definitions; to be an account of its own (Capsule's impersonator); and, for
+ * owners of a Capsule Tenant, to make and patch Namespaces, which Capsule's admission confines to their own.
  */
 export function excessRights(rules: readonly PolicyRule[], holder: RightsHolder): PolicyRule[] {
   return rules.filter(rule => !isHarmless(rule, holder))
@@ -200,7 +200,7 @@ export const MAX_ENTRIES = 100
 
 /**
  * Of the ClusterRoles of a cluster, the aggregated ones that are too much of their tenant: working out what they take in is
- * quadratic in what a tenant writes. They count as roles that nobody renders, and are an evaluation error where they stand
+ * quadratic in what a tenant writes. They count as unrendered roles, and are an evaluation error where they stand
  * (`rbac-aggregation`). The platform's are not limited. `roles`: in the order of the nodes.
  */
 export function excessAggregation(roles: readonly Rendered[]): ReadonlySet<KubeObject> {
@@ -251,7 +251,7 @@ function objectsOf(manifests: readonly Manifest[]): readonly KubeObject[] {
   return objects
 }
 
-/** Says once what is assumed on a cluster; undefined where that is nothing. */
+/** Describes what is assumed on a cluster; undefined: nothing. */
 export function assumedText(objects: readonly KubeObject[]): string | undefined {
   const names = [...new Set(objects.map(object => idOf(object).name))].sort().join(', ')
   if (names === '') return undefined

@@ -20,8 +20,8 @@ interface Memo {
 }
 
 /**
- * Everything that is known about a fleet, in pieces so small that a change touches few. Whoever works something out notes
- * down what it used, so that it is worked out again only when one of these is another after a change.
+ * Everything that is known about a fleet, in pieces so small that a change touches few. Each computation records
+ * the facts it used, so that it runs again only when one of these differs after a change.
  */
 export class Facts {
   #fleet: Fleet
@@ -35,7 +35,7 @@ export class Facts {
   #used: Set<FactName> | undefined
   readonly #moves: boolean
 
-  /** `moves`: other fleets will take the place of this one, so it is noted down what follows from what. */
+  /** `moves`: other fleets will take the place of this one, so dependencies between facts are recorded. */
   constructor(fleet: Fleet, moves: boolean) {
     this.#moves = moves
     this.#fleet = fleet
@@ -48,7 +48,7 @@ export class Facts {
     return this.#fleet
   }
 
-  /** Whether there is such a node; whoever works something out asks for the node itself. */
+  /** Whether there is such a node; a computation asks for the node itself. */
   has(key: string): boolean {
     return this.#nodes.has(key)
   }
@@ -128,7 +128,7 @@ export class Facts {
     return table.of(key)
   }
 
-  /** What a repository holds at what a source follows (`ref` as refKey gives it); undefined where nobody read it. */
+  /** What a repository holds at what a source follows (`ref` as refKey gives it); undefined if it was not read. */
   content(url: string, ref: string): Tree | undefined {
     this.#used?.add(`content ${url} ${ref}`)
     this.#contents ??= new Map(this.#fleet.repositories.map(one => [followed(one), one.tree]))
@@ -224,7 +224,7 @@ export class Facts {
     if (was === is) return
     const rank = (node: FleetNode) => this.#ranks.get(node.key) ?? -1
     const other = !was || !is || !sameButObjects(was, is)
-    // another commit of the same is nothing that anybody asks for
+    // no answer depends on the commit of equal content
     if (!other && was.objects === is.objects && sameRetained(was, is)) return
     changed.add(`objects ${(was ?? is)!.key}`)
     if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)

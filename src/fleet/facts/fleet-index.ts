@@ -133,7 +133,7 @@ export class FleetIndex extends RightsIndex {
     return this.#facts.owners(cluster)
   }
 
-  /** To whom the platform gave a namespace: by its label, to a Capsule Tenant, or as the home of an account that owns one. */
+  /** The tenant that the platform gave a namespace: by label, Capsule Tenant, or as home of an owner of one. */
   givenTo(cluster: string, namespace: string): string | undefined {
     const object = this.platformObject(cluster, '/Namespace', '', namespace)
     if (!object || !(isLabelled(object) || this.capsuleHomes(cluster).has(namespace))) return undefined
@@ -279,12 +279,12 @@ export class FleetIndex extends RightsIndex {
     return this.#facts.memo('authors', () => repositoryAuthors(this.#facts.nodes())).get(source)
   }
 
-  /** Who declares a source that follows this of a repository; undefined: nobody. */
+  /** Who declares a source that follows this ref of a repository; undefined: no one. */
   followerOf(url: string, ref: SourceRef): 'platform' | 'tenant' | undefined {
     return this.#followed().byRef.get(`${url} ${refKey(ref)}`)
   }
 
-  /** Whether a tenant's GitRepository may not be read for it: what the fleet knows of its repository is not told either. */
+  /** Whether a tenant's GitRepository may not be read for it; then nothing about its repository is shown either. */
   isRefused(cluster: string, namespace: string, name: string): boolean {
     const key = declarationKey(cluster, `GitRepository/${namespace}/${name}`)
     return this.#facts.access()?.declarations.get(key)?.refused === true
@@ -306,7 +306,7 @@ export class FleetIndex extends RightsIndex {
     return this.#followed().known.has(url)
   }
 
-  /** For whom the platform declares sources of a repository: names of tenants, '' for itself; sorted. */
+  /** The tenants that the platform declares sources of a repository for; '' is the platform; sorted. */
   usersOf(url: string): string[] {
     return [...(this.#followed().known.get(url) ?? [])].sort()
   }
@@ -340,7 +340,7 @@ export class FleetIndex extends RightsIndex {
     return node?.kustomization === object ? node : undefined
   }
 
-  /** The tenant that an object acts for: of the node that applies or becomes of it, else whom its namespace or its account was given to. */
+  /** The tenant that an object acts for: that of its node, else the tenant of its namespace or its account. */
   actsFor(node: FleetNode, object: KubeObject): string | undefined {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
@@ -404,7 +404,7 @@ function remainsIn(index: FleetAnswers, facts: Facts, cluster: string, namespace
   return undefined
 }
 
-/** What only a last complete build had is not what someone left there. */
+/** Objects that only the last complete build had do not count as left behind. */
 const isRendered = ({ node, object }: { readonly node: FleetNode; readonly object: KubeObject }) =>
   !node.retained?.includes(object)
 

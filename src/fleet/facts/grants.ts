@@ -83,7 +83,7 @@ export interface EarlierGrants {
   readonly ofTenants?: boolean
 }
 
-/** Groups of every account: what is bound to them is no grant of one account. */
+/** Groups of every account: a binding to them does not grant to one account. */
 const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated'])
 
 /**
@@ -251,7 +251,7 @@ export function unappliedGrants(
     return why === undefined ? undefined : { why }
   }
   const found = new Map<string, UnappliedGrant>()
-  // whom a grant lets write others may not write them without it
+  // without one grant, its subject may not write others
   for (let count = -1, round = 0; count < found.size; round++) {
     const latest = [...found.keys()].slice(Math.max(count, 0))
     count = found.size

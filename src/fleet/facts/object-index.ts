@@ -22,7 +22,7 @@ export class ObjectIndex {
     this.#facts = facts
   }
 
-  /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
+  /** Objects of a kind in a namespace of a cluster, of every node, in the order of the nodes; '' for none. */
   rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
     return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
   }
@@ -75,7 +75,7 @@ export class ObjectIndex {
     return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
   }
 
-  /** The CustomResourceDefinitions of a kind (`<group>/<Kind>`) that the platform renders; a tenant's own word defines nothing. */
+  /** The CustomResourceDefinitions of a kind (`<group>/<Kind>`) that the platform renders; a tenant's do not count. */
   definitionsOf(cluster: string, kind: string): readonly KubeObject[] {
     const definitions = this.#facts.memo(`definitions ${cluster}`, () => {
       const all = new Map<string, KubeObject[]>()
@@ -90,7 +90,7 @@ export class ObjectIndex {
     return definitions.get(kind) ?? NO_OBJECTS
   }
 
-  /** Scopes and plurals of custom kinds; only the platform may define kinds: a tenant's own word would free it. */
+  /** Scopes and plurals of custom kinds; only the platform may define kinds, or a tenant could exempt itself. */
   customKinds(cluster: string): CustomKinds {
     return this.#facts.memo(`custom kinds ${cluster}`, () => {
       const definitions = this.platformAnywhere(cluster, DEFINITION).map(({ object }) => object)

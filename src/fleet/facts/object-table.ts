@@ -39,7 +39,7 @@ export class ObjectTable {
     for (const key of new Set([...old.keys(), ...young.keys()])) {
       const [was, is] = [old.get(key) ?? [], young.get(key) ?? []]
       if (every || was.length !== is.length || was.some((object, index) => object !== is[index])) changed.push(key)
-      // a copy: whoever got the list before compares it with the one of now
+      // a copy: holders of the old list compare it with the new one
       const list = after ? [...this.of(key)] : this.of(key).filter(({ node }) => node.key !== before?.key)
       if (after) {
         const added = is.map(object => ({ node: after, object }))

@@ -130,8 +130,8 @@ export function isMarked(object: KubeObject): boolean {
 }
 
 /**
- * Why the account of a node may create objects of an API group that belong to the whole cluster, as far as anybody can tell;
- * undefined: no ClusterRoleBinding lets it, so the API server refuses them. Of a kind that nobody declares the resource is not
+ * Why the account of a node may create objects of an API group that belong to the whole cluster, as far as it is known;
+ * undefined: no ClusterRoleBinding lets it, so the API server refuses them. Of an undeclared kind the resource is not
  * known, so every resource of the group counts. What cannot be read counts as allowing it; charts of the platform do not: they
  * bind accounts of their own.
  */
@@ -185,7 +185,7 @@ function holeOf(index: FleetAnswers, facts: Facts, cluster: string): string | un
 
 const PARTS = ['aggregationRule', 'roleRef', 'rules', 'subjects']
 
-/** What a confined account renders cannot bind anybody in the whole cluster. */
+/** What a confined account renders cannot bind any subject cluster-wide. */
 function bindsClusterWide(index: FleetAnswers, { cluster, identity }: FleetNode): boolean {
   if (!identity.impersonated) return true
   const authorizer = index.authorizer(cluster)

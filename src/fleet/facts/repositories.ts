@@ -14,7 +14,7 @@ export interface EvaluatedRepository {
   /** Nodes that read it, parents first; the first one carries what is found in it. */
   readonly nodes: readonly FleetNode[]
   readonly isFleet: boolean
-  /** Encrypted files whose MAC does not hold, as far as someone had the key and looked. */
+  /** Encrypted files whose MAC does not hold, as far as a key was at hand to check it. */
   readonly brokenSeals?: readonly Pick<BrokenSeal, 'file' | 'why'>[]
 }
 
@@ -25,7 +25,7 @@ export class EvaluatedRepositories {
   readonly #readersOf: ReadersOf
   #trees: ReadonlyMap<string, Tree> | undefined
 
-  /** `readersOf`: the nodes that follow something, for whoever knows already. */
+  /** `readersOf`: the nodes that follow something, if the caller knows them already. */
   constructor(fleet: Fleet, before: Fleet | undefined, readersOf: ReadersOf = readersIn(fleet)) {
     this.#fleet = fleet
     this.#before = before
@@ -93,7 +93,7 @@ interface Declared extends Directories {
   readonly below: Map<string, Set<string>>
 }
 
-/** Whose a directory is that is not the tenant's. */
+/** The holder of a directory that is not the tenant's. */
 export type DirectoryHolder = 'another tenant' | 'the platform'
 
 /** The directories of every repository, by address: `declaredBy` tells who renders a node's Kustomization. */
@@ -103,7 +103,7 @@ export function declaredDirectories(
 ): ReadonlyMap<string, Directories> {
   const repositories = new Map<string, Declared>()
   for (const node of nodes) {
-    // what a tenant declares would close a directory for everybody else
+    // a tenant's own declaration would close the directory for all others
     if (node.source.url === '' || declaredBy(node) !== undefined) continue
     const { holders, below } = repositories.get(node.source.url) ?? { holders: new Map(), below: new Map() }
     repositories.set(node.source.url, { holders, below })
@@ -130,7 +130,7 @@ export function holdsOthersBelow({ holders, below }: Directories, path: string, 
   return parties.size > Number(parties.has(tenant)) + Number(parties.has(''))
 }
 
-/** Whose a path is, if it is neither the tenant's nor nobody's: that of the longest declared path above it. */
+/** Who else holds a path: the holder of the longest declared path above it; undefined: the tenant or no one. */
 export function holderOf({ holders }: Directories, path: string, tenant: string): DirectoryHolder | undefined {
   let holder: DirectoryHolder | undefined
   for (let here: string | undefined = path; here !== undefined; here = parentOf(here)) {

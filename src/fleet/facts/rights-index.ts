@@ -92,7 +92,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return this.#rights(cluster).rulesOf(role, namespace)
   }
 
-  /** Whether an aggregated ClusterRole of a tenant is more than is worked out of that tenant's: nobody knows what it holds. */
+  /** Whether an aggregated ClusterRole of a tenant exceeds what is worked out per tenant: its rules are unknown. */
   isExcessAggregation(cluster: string, role: KubeObject): boolean {
     const work = () => excessAggregation(this.renderedAnywhere(cluster, `${RBAC_GROUP}/ClusterRole`))
     return this.#facts.memo(`excess aggregation ${cluster}`, work).has(role)
@@ -111,7 +111,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   refusals(key: string, without: readonly string[] = NO_NAMES): readonly RightRefusal[] {
     return this.#facts.memo(`refusals ${key} ${without.join(', ')}`, () => {
       const node = this.node(key)
-      // what only an earlier build had is a fact, and nothing that is applied
+      // what only an earlier build had counts as a fact but is not applied
       if (!node?.identity.impersonated || this.#facts.objects(key).length === 0) return NO_REFUSALS
       const rights = this.#rights(node.cluster)
       const authorizer = without.length === 0 ? rights.every : this.#without(node.cluster, without)
@@ -219,7 +219,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return unseenGrants({ index: this, cluster: on, nodes, authorizer, makers }, user, asked, was ?? {})
   }
 
-  /** Whether a visible binding on a cluster is about this user, not about everybody. */
+  /** Whether a visible binding on a cluster is about this user, not about all users. */
   holdsRoles(cluster: string, user: string): boolean {
     return hasGrants(this.authorizer(cluster), userInfo(user))
   }
@@ -278,7 +278,7 @@ const unseenKey = (user: string, { verb, apiGroup, resource, namespace }: Resour
 /** A request about an object that the API server refuses, as far as roles and bindings are visible. */
 export interface RightRefusal {
   readonly object: KubeObject
-  /** As whom it is sent: the account of the node, or that of a HelmRelease. */
+  /** The user that sends it: the account of the node, or that of a HelmRelease. */
   readonly user: string
   readonly request: ResourceRequest
   /** What happens then; `escalation` and `missing-role`: a role or binding that grants more than the user holds, or a missing role. */
@@ -378,7 +378,7 @@ function askRelease(
   ask(authorizer, userInfo(userOfAccount(namespace, account)), release, asked, refused)
 }
 
-/** What tenants' accounts hold in a namespace; `unknown`: also a role that nobody renders, which may allow anything. */
+/** What tenants' accounts hold in a namespace; `unknown`: also an unrendered role, which may allow anything. */
 interface TenantRights {
   readonly rules: readonly PolicyRule[]
   readonly unknown: boolean
@@ -400,7 +400,7 @@ function tenantRights(authorizer: Authorizer, namespace: string, owners: Readonl
   }
 }
 
-/** What writes ConfigMaps and Secrets for whoever may write it: by a controller, or in a pod with an account of the namespace. */
+/** Objects by which their author writes ConfigMaps and Secrets: through a controller, or a pod with an account. */
 const MAKERS: readonly (readonly [apiGroup: string, ...resources: string[]])[] = [
   ['', 'pods', 'replicationcontrollers'],
   ['apps', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],

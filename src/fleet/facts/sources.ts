@@ -15,7 +15,7 @@ const FIELDS = valuesOf(row => row.address)
 /** The kinds that name an address, as `<group>/<Kind>`. */
 export const sourceKinds: readonly string[] = [...FIELDS.keys()]
 
-/** The scp form behind ssh://, which people understand and Go does not. */
+/** The scp form behind ssh://, which Go cannot parse. */
 export function noPort(written: string): string | undefined {
   // what stands before an @ is a password, not a port, and must not be shown
   const form = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/?#@\d*$][^/?#@]{0,300})(?=[/?#]|$)/i
@@ -36,8 +36,8 @@ interface WrittenAddress {
 }
 
 /**
- * The address of a source. Undefined where it has none, or where nobody can know it yet: a value that only the cluster
- * has, a variable that is left; other rules speak about these.
+ * The address of a source. Undefined where it has none, or where it is not known yet: a value that only the cluster
+ * has, a variable that is left; other rules report these.
  */
 export function addressOf(kind: string, object: KubeObject): WrittenAddress | undefined {
   const field = FIELDS.get(kind)
@@ -140,7 +140,7 @@ function named(object: KubeObject, path: Path): string[] {
 export interface FollowedSources {
   /** By `<url> <refKey>`; `platform`: a source that the platform declares, maybe besides others. */
   readonly byRef: ReadonlyMap<string, 'platform' | 'tenant'>
-  /** For whom the platform declares sources of a repository: names of tenants, '' for itself. */
+  /** The tenants that the platform declares sources of a repository for; '' is the platform. */
   readonly known: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -181,7 +181,7 @@ function followedSources(
   return { byRef, known }
 }
 
-/** Tenants by the repository and branch that the platform let them, and nobody else, deploy from; the fleet's own aside. */
+/** Tenants by the repository and branch that the platform lets only them deploy from, without the fleet's own. */
 export function repositoryAuthors(all: readonly FleetNode[]): Map<string, string> {
   const found = new Map<string, Set<string>>()
   const nodes = new Map(all.map(node => [node.key, node]))

@@ -113,8 +113,8 @@ function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: stri
 }
 
 /**
- * Adds to a node that failed, or of which something was left out, what its rendering reads or would read if we knew how, so that a change elsewhere is known not
- * to touch it, and a change behind what we do not know is never taken for one elsewhere. `followed`: what nodes of the
+ * Adds to a node that failed, or of which something was left out, what its rendering reads or would read. A change
+ * elsewhere then cannot touch it; a change in what could not be followed never counts as one. `followed`: what nodes of the
  * cluster follow.
  */
 export function failedNode(context: NodeContext, draft: Draft, followed: ReadonlySet<string>): void {
@@ -126,7 +126,7 @@ export function failedNode(context: NodeContext, draft: Draft, followed: Readonl
   const reads = artifact && (isWhole(context, draft) ? wholeTree(artifact) : readsOf(artifact, draft, context))
   if (reads) hash.update(reads.key)
   draft.inputs = hash.digest('hex')
-  // what a tenant's node names is not believed: it could so turn the gate of anybody red
+  // names in a tenant's node do not count: the tenant could block any repository's pull requests
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
     // of what nothing is known, and nothing was, any file may say where it leads

@@ -38,7 +38,7 @@ import { type Walked, type WalkInput, walkCluster } from './walk-cluster.ts'
  */
 export function buildFleet(input: FleetInput, memory = new RenderMemory()): Fleet {
   const refuted = new Map<string, string>()
-  // what an artifact was taken for is given up for good: this ends
+  // each round gives up an assumption about an artifact for good, so this ends
   for (;;) {
     const fleet = build(input, memory, refuted)
     const more = refutedArtifacts(fleet)
@@ -190,9 +190,9 @@ function notSeenOf(nodes: readonly FleetNode[]): NotSeen[] {
 }
 
 /**
- * Walks the clusters that start from these roots, in their order. A root in what an earlier cluster lets a tenant write is
- * none: a tenant would make a cluster whose platform they are. Nor is one that another cluster leads to. A folder of the layout that says nothing of itself is none
- * where another cluster applies it, or where it only holds the folders of clusters.
+ * Walks the clusters that start from these roots, in their order. Not a root: a folder that an earlier
+ * cluster lets a tenant write (the tenant would be its platform); one that another cluster leads to; a folder of the layout
+ * without a sync that another cluster applies, or that only holds the folders of clusters.
  */
 function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
   const walked: { readonly root: ClusterRoot; result: Walked }[] = []
@@ -230,7 +230,7 @@ function withTenantStart(result: Walked, { path, origin }: ClusterRoot): Walked 
   return { ...result, cluster: { ...cluster, tenantStarts } }
 }
 
-/** Whether another cluster makes its Kustomization one of its own: then it is no start. */
+/** Whether another cluster applies its Kustomization: then no cluster starts from it. */
 function leadsTo({ kustomization }: ClusterRoot, nodes: readonly FleetNode[]): boolean {
   if (!kustomization) return false
   const { namespace, name } = idOf(kustomization)
@@ -241,7 +241,7 @@ function leadsTo({ kustomization }: ClusterRoot, nodes: readonly FleetNode[]): b
 const isIn = ({ path, origin }: ClusterRoot, folder: string): boolean =>
   isWithin(path, folder) || (origin !== undefined && isWithin(folderOf(origin.file), folder))
 
-/** The folders that the platform lets tenants write; what a tenant leads to itself says nothing of who writes there. */
+/** The folders that the platform lets tenants write; a tenant's own Kustomizations do not show who writes there. */
 function tenantFolders(nodes: readonly FleetNode[], input: WalkInput): string[] {
   const platform = new Set(nodes.flatMap(({ key, tenant }) => (tenant === undefined ? [key] : [])))
   const isGiven = ({ tenant, parent }: FleetNode) =>

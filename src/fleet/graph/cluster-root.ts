@@ -220,7 +220,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   return resolved.url === sources.own.url ? resolved : anotherSource(kind ?? '', source, resolved, sources)
 }
 
-/** What a cluster follows that is no content of this repository. */
+/** What a cluster follows that is not in this repository. */
 function anotherSource(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
   const reason =
     resolved.type === 'opaque' && sourceNamed(kind) !== GIT_REPOSITORY

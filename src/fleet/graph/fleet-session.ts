@@ -18,14 +18,14 @@ export class FleetSession {
   readonly work: Work = { rendered: 0, walked: 0 }
   #states: FleetState[] = []
   readonly #maxStates: number
-  /** Whoever follows what is worked on. */
+  /** Follows what is being worked on. */
   watch: Watch | undefined
 
   constructor(maxStates = MAX_STATES) {
     this.#maxStates = maxStates
   }
 
-  /** `onProgress` hears how far it is, where the fleet is walked as a whole. */
+  /** `onProgress` is called while the fleet is walked as a whole. */
   build(given: FleetInput, onProgress?: (progress: WalkProgress) => void): Fleet {
     const nearest = this.#nearest(given)
     const input = nearest ? withKnownTrees(given, nearest.input) : given
@@ -195,7 +195,7 @@ export function buildWithEarlier(
   }
 }
 
-/** Nobody knows what these nodes restricted: that is part of the answer. */
+/** Marks nodes whose restrictions are unknown. */
 function marked(
   build: Build,
   built: { readonly fleet: Fleet; readonly input: FleetInput },

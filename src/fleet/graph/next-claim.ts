@@ -13,7 +13,7 @@ import { attempt, type Claim, type Draft, enqueue, type ProvidedBy, type Walk } 
 
 /**
  * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One
- * that waits for values goes on without them when nobody is left who could render them.
+ * that waits for values goes on without them when no node is left that could render them.
  */
 export function nextClaim(walk: Walk): Claim | undefined {
   const platform = walk.claims[0].shift() ?? walk.claims[1].shift()

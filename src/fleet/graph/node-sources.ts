@@ -18,7 +18,7 @@ import type { Draft, Walk } from './walk.ts'
 
 /**
  * The repositories at a commit that the build of a platform's node names. They are read like the source of a GitRepository
- * that the platform declares in the change: by what the base declares, because they are public, or because everybody who
+ * that the platform declares in the change: by what the base declares, because they are public, or because all who
  * brought the change may read them.
  */
 export class NodeRemotes {
@@ -147,7 +147,7 @@ function placedCopy(
 ): Copied | undefined {
   const entry = tree.entry(from)
   if (!entry || (isContent && entry.type !== 'directory')) return undefined
-  // a directory lands in the target by its name; a file as it, where it is not said to be a directory
+  // a directory keeps its name in the target; a file does so only if the target is a directory
   const isNamed = !isContent && (entry.type === 'directory' || isInto)
   return { tree, repository, from, to: isNamed ? [to, entry.name].filter(Boolean).join('/') : to }
 }
@@ -160,8 +160,8 @@ function hasIgnoreFile(tree: Artifact['tree'], directory = ''): boolean {
 }
 
 /**
- * Another tenant's content is never rendered into a tenant's node unless its owner lets the namespace in: what is said
- * about it would show it. Under --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to
+ * Another tenant's content is never rendered into a tenant's node unless its owner lets the namespace in: findings
+ * would show it. Under --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to
  * render either.
  */
 export function whyNotRead(

@@ -58,7 +58,7 @@ export interface NodeContext {
   readonly readBudgets: TenantBudgets
   /** Without, everything is rendered anew. */
   readonly memory: RenderMemory | undefined
-  /** By what it is decided what may be read; absent: everything. */
+  /** Decides what may be read; absent: everything. */
   readonly access: ReadContext | undefined
   /** What has to be known before it can be decided. */
   readonly asked: AskedRepository[]
@@ -208,7 +208,7 @@ export interface Need {
   readonly origin: Origin
 }
 
-/** What a Kustomization substitutes from; what is no proper entry is left to whoever renders it. */
+/** What a Kustomization substitutes from; invalid entries are left to the renderer. */
 export function needsOf(kustomization: KubeObject): readonly Need[] {
   const needs = known.get(kustomization) ?? readNeeds(kustomization)
   known.set(kustomization, needs)
@@ -330,8 +330,8 @@ export function undeclaredValues(cluster: string, nodes: readonly FleetNode[], v
 
 /**
  * The encrypted files that Secrets of a Kustomization are generated from, and its encrypted patches, as kustomize-controller
- * would open them before the build (internal/decryptor, DecryptSources). One that it would open as a format that nobody here
- * writes, or as two, or that lies in another repository, is not among them. Undefined: there are none.
+ * would open them before the build (internal/decryptor, DecryptSources). One that it would open as a format not written
+ * here, or as two, or that lies in another repository, is not among them. Undefined: there are none.
  */
 export function sealedFiles(
   { objects, holes = [], error }: Pick<FleetNode, 'objects' | 'holes' | 'error'>,

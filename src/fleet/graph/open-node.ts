@@ -95,7 +95,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       draft.source = { id, url: '', ref: {}, commit: '', opaque }
       return
     }
-    // what the platform may read is not what the tenant may whom the node turned out to act for
+    // the tenant that the node turned out to act for may read less than the platform
     const again = early === undefined && tenant !== known ? look(tenant) : first
     const resolved = 'unknownSource' in again ? first : again
     place(context, draft, id, resolved)
@@ -121,7 +121,7 @@ function renderNode(
   const { tenant } = draft
   const stands = kustomization.root.origin.repository
   const remotes = new NodeRemotes(context, kustomization, { tenant, writer, stands })
-  // a tenant's build fetches nothing, nor does one of the platform where Flux is told so
+  // a tenant's build fetches nothing, nor does the platform's under --no-remote-bases
   const mayFetch = tenant === undefined && !context.lockdown.noRemoteBases
   const read = context.values.readFor(kustomization)
   const facts = {
@@ -152,7 +152,7 @@ function withRemotes(draft: Draft, { read, absent }: NodeRemotes): void {
   if (absent.length > 0) draft.remotes = absent
 }
 
-/** What a Kustomization brings, and as whom. A source that cannot be read may hold anything. */
+/** What a Kustomization brings, and as which user. A source that cannot be read may hold anything. */
 function contentOf(resolved: Resolved, kustomization: KubeObject, lockdown: Lockdown): Confinement {
   if (resolved.type === 'content' && resolved.own && !resolved.includes) return 'own'
   return accountOf(kustomization, lockdown) === undefined ? 'unconfined' : 'confined'
@@ -380,7 +380,7 @@ function firstUnknown(
 }
 
 /**
- * What a rendering makes of a node. With holes there is no digest, so that nothing of it is applied; the node of a tenant
+ * What a rendering makes of a node. With holes it has an empty digest, so nothing of it is applied; the node of a tenant
  * is an error with any, one of the platform where Flux refuses a hole; with --no-remote-bases it refuses a base in git.
  */
 function nodeContent(

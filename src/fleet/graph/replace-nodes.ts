@@ -36,7 +36,7 @@ import { retainedObjects } from './walk-cluster.ts'
 /**
  * The state of `input` where it differs from `before` only in what nodes render, and nothing of that is more than an
  * object for the graph: then these nodes are put in the place of the old ones. Undefined where that is not certain;
- * whoever asks walks the whole fleet then.
+ * the caller then walks the whole fleet.
  */
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
@@ -87,7 +87,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
 }
 
 /**
- * Whether the same stays of what the fleet was before: where every node builds as a whole, and everybody who was a tenant is
+ * Whether the same stays of what the fleet was before: where every node builds as a whole, and every former tenant is
  * one without it, nothing does.
  */
 function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput): boolean {
@@ -133,7 +133,7 @@ function readsAlike({ input: was, fleet }: FleetState, { access }: FleetInput): 
   return isSame && sameAccess(old, young)
 }
 
-/** A copy of a list of which few items are others, at whose others nobody looks. */
+/** A copy of a list in which few items are replaced, without visiting the rest. */
 function withItems<T>(list: readonly T[], items: ReadonlyMap<number, T>): T[] {
   const copy = list.slice()
   for (const [index, item] of items) copy[index] = item
@@ -323,7 +323,7 @@ interface FleetShape {
   readonly tenants: ReadonlyMap<string, readonly FleetNode['key'][]>
   /** What any Kustomization of a cluster substitutes from. */
   readonly needs: ReadonlySet<string>
-  /** Clusters on which a right decides for whom a node acts. */
+  /** Clusters on which RBAC decides for which tenant a node acts. */
   readonly delegating: ReadonlySet<string>
 }
 

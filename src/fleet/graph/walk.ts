@@ -22,7 +22,7 @@ export interface Walk extends NodeContext {
   readonly remotes: RemoteClusters
   /** Keys of Kustomizations that are rendered now. */
   readonly claimed: Set<string>
-  /** Nodes that did not build as a whole, until what their last complete builds say is taken note of. */
+  /** Nodes that did not build as a whole, until their last complete builds are recorded. */
   readonly incomplete: { readonly platform: Draft[]; readonly tenants: Draft[] }
   readonly retain: Retain | undefined
   /** How many objects ResourceSets may still make. */
@@ -81,7 +81,7 @@ export class WaitingClaims {
     return inTurn
   }
 
-  /** The first of those that are left, for nobody renders its source any more. */
+  /** The first of those that are left: no node can render its source any more. */
   first(): Claim | undefined {
     const [claim] = this.#waiting.keys()
     if (claim) this.#remove(claim)
@@ -100,7 +100,7 @@ export class WaitingClaims {
   }
 }
 
-/** `platform`: nobody but the platform can render what is missing. */
+/** `platform`: only the platform can render what is missing. */
 export type ProvidedBy = 'platform' | 'anybody'
 
 interface Blocked {
@@ -161,7 +161,7 @@ interface UnownedObject {
 export class UnownedObjects {
   readonly #waiting = new Map<string, UnownedObject[]>()
 
-  /** Those of a tenant's objects that lie in its own namespaces; those in namespaces of nobody wait. */
+  /** Those of a tenant's objects that lie in its own namespaces; those in unowned namespaces wait. */
   own(draft: Draft, objects: readonly KubeObject[], owners: ReadonlyMap<string, string>): KubeObject[] {
     return objects.filter(object => {
       const { namespace } = idOf(object)

@@ -35,7 +35,7 @@ export interface AcceptedViolation {
   readonly field: string | undefined
 }
 
-/** A violation that someone accepted, until a day. */
+/** A violation that is accepted until a day. */
 export interface Waiver {
   readonly rule: string
   /** Undefined: on every cluster. */
@@ -50,7 +50,7 @@ export interface Waiver {
   readonly reason: string
   /** Who asked for it, where that was written down. */
   readonly requester: string | undefined
-  /** Undefined: nobody accepted it yet, and it has no effect. */
+  /** Undefined: not accepted yet, so it has no effect. */
   readonly approver: string | undefined
   /** `YYYY-MM-DD`, the last day on which it holds. */
   readonly expires: string

@@ -89,7 +89,7 @@ export interface NodeSource {
   readonly unmatched?: UnmatchedSource
   /** The OCI artifact by which its content comes from git. */
   readonly artifact?: SourceArtifact
-  /** JSON text of `spec.verify`: whoever applies it asks the cluster whether Flux accepted the signature. */
+  /** JSON text of `spec.verify`: the worker asks the cluster whether Flux accepted the signature. */
   readonly verify?: string
   /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
   readonly lent?: true
@@ -229,11 +229,11 @@ export interface Fleet {
   readonly asked?: readonly AskedRepository[]
   /** What it declares about its sources; only where it is decided who may read them. */
   readonly access?: SourceAccess
-  /** Encrypted files whose MAC does not hold; only where someone had the key and looked. */
+  /** Encrypted files whose MAC does not hold; only where a key was at hand to check it. */
   readonly brokenSeals?: readonly BrokenSeal[]
 }
 
-/** An encrypted file that someone changed without its key; `why` as in verifyMac. */
+/** An encrypted file that was changed without its key; `why` as in verifyMac. */
 export interface BrokenSeal {
   readonly why: 'changed' | 'corrupt' | 'locked'
   readonly url: string
@@ -294,7 +294,7 @@ export interface ClusterRoot {
   readonly how: RootKind
   /** Of a folder of the layout: it holds other folders only. */
   readonly bare?: true
-  /** Only what a change is compared with says so: once that is merged, nothing of the cluster is evaluated. */
+  /** Only the base of the change has it: once the change is merged, nothing of the cluster is evaluated. */
   readonly former?: true
   /** What else says so, in other words. */
   readonly otherStarts?: readonly OtherStart[]
@@ -332,11 +332,11 @@ export interface SealedFile {
 }
 
 /**
- * What only clusters have, read by whoever applies. With it, a fleet is built and evaluated once more before anything that
+ * What only clusters have, read by the worker. With it, a fleet is built and evaluated once more before anything that
  * depends on it is applied.
  */
 export interface ClusterValues {
-  /** Keyed hash of all of it: others have another, and nobody can guess a value by it. */
+  /** Keyed hash of all of it, so that no value can be guessed from it. */
   readonly digest: string
   /** By the key of the node. */
   readonly nodes: ReadonlyMap<string, NodeValues>
@@ -382,8 +382,8 @@ interface Owned {
 }
 
 /**
- * Namespaces that had a tenant, and that the platform gives to nobody now. One that it gives to another tenant is that
- * one's; one that a tenant made for itself is that tenant's to drop.
+ * Namespaces that had a tenant and that the platform gives to no one now. Left out: those given to another tenant, and
+ * those that a tenant made for itself, which that tenant may drop.
  */
 export function lostOwners(before: Cluster | undefined, now: Owned): ReadonlyMap<string, string> {
   const isLost = ([namespace, tenant]: readonly [string, string]) =>

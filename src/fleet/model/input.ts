@@ -7,7 +7,7 @@ import { type DeclaredCluster, FLEET_FILE } from './fleet-config.ts'
 import type { ReadAccess } from './source-access.ts'
 import { refKey, type SourceRef } from './source-ref.ts'
 
-/** The content that a repository has at a ref, read by someone outside the core. */
+/** The content that a repository has at a ref, read outside the core. */
 export interface SourceContent {
   /** Normalised by normaliseUrl. */
   readonly url: string
@@ -21,7 +21,7 @@ export interface SourceContent {
   readonly tree: Tree
 }
 
-/** A source that nobody could read, and why: evaluated by identity, listed in notSeen. */
+/** A source that could not be read, and why: evaluated by identity, listed in notSeen. */
 export interface OpaqueSource {
   readonly url: string
   readonly ref: SourceRef
@@ -51,15 +51,15 @@ export interface FleetInput {
    * is never evaluated by values that it declares itself.
    */
   readonly config?: Tree
-  /** Only the cluster of this name is built, where a root has it; for someone who looks at one, never for a verdict. */
+  /** Only the cluster of this name is built, where a root has it; to inspect one cluster, never for a verdict. */
   readonly only?: string
-  /** What was read on clusters, for whoever applies; absent: nothing is known of it. */
+  /** What the worker read on clusters; absent: nothing is known of it. */
   readonly values?: ClusterValues
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
   /** Hosts of registries that the operator lets this process ask for artifacts; default none. */
   readonly registries?: readonly string[]
-  /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */
+  /** Decides what may be read for which tenant; absent: the caller may read all of the input anyway. */
   readonly access?: ReadAccess
   /** What the fleet was before: facts that stay where a node does not build as a whole; absent: nothing is known of it. */
   readonly retain?: Retain
@@ -131,7 +131,7 @@ export interface Retain {
   readonly nodes: ReadonlyMap<string, FleetNode>
   /** Clusters by their names: where the root does not build as a whole, the flags of Flux stay. */
   readonly clusters: ReadonlyMap<string, Cluster>
-  /** It is what a change is compared with: whoever was a tenant there stays one for this verdict. */
+  /** It is the base of a change: every tenant of it stays a tenant for this verdict. */
   readonly isCompared: boolean
   /** Keys of nodes of which no complete build was found: what they restricted is not known. */
   readonly unknown?: ReadonlySet<string>

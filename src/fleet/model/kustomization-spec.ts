@@ -55,7 +55,7 @@ export function readSpec(object: KubeObject, namespace: string): KustomizationSp
   }
 }
 
-/** The account that an object names; undefined where it names none. Throws `invalid-object` for a name that is none. */
+/** The account that an object names; undefined where it names none. Throws `invalid-object` for an invalid name. */
 export function readServiceAccount(object: KubeObject): string | undefined {
   const path = ACCOUNT_FIELD
   const value = at(object.root, path)
@@ -172,7 +172,7 @@ export function kubeConfigOf(object: KubeObject): Node | undefined {
   return isBlank(found) ? undefined : found
 }
 
-/** The user is no account, but whoever a kubeconfig says; see remoteClusterOf. */
+/** The user is the one that a kubeconfig names, not an account; see remoteClusterOf. */
 export const actsAsKubeConfig = (user: string): boolean => user.startsWith('kubeconfig ')
 
 type Plain = ScalarValue | readonly Plain[] | { readonly [key: string]: Plain }

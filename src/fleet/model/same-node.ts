@@ -6,10 +6,7 @@ import type { FleetNode, NodeSource } from './fleet.ts'
 import { revisionKey } from './input.ts'
 import type { SourceAccess, SourceDeclaration } from './source-access.ts'
 
-/**
- * Whether two nodes are the same but for what they render and the commits that it came from: nobody who evaluates asks for
- * a commit.
- */
+/** Whether two nodes are the same but for what they render and the commits that it came from, which no rule reads. */
 export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
   return (
     a.key === b.key &&

@@ -25,7 +25,7 @@ export interface SourceDeclaration {
 
 /** What a fleet declares about its sources: data that the decision about a change reads. */
 export interface SourceAccess {
-  /** Keys of readerKey and followerKey: which repository the platform's manifests declare for whom. */
+  /** Keys of readerKey and followerKey: the repositories that the platform's manifests declare, by reader. */
   readonly platform: ReadonlySet<string>
   /** By `<cluster> <id>`. */
   readonly declarations: ReadonlyMap<string, SourceDeclaration>
@@ -64,11 +64,11 @@ interface Questioned {
 
 /** What GitHub says about a repository that a declaration names and that nothing of the fleet lists. */
 export interface RepositoryFact extends Questioned {
-  /** Everybody may read it: neither private nor internal. */
+  /** Public: neither private nor internal. */
   readonly public: boolean
   /** The author and every pusher of the change may read it; absent: not asked. */
   readonly people?: boolean
-  /** Of a branch: our check is required there, by rules that nobody bypasses. */
+  /** Of a branch: our check is required there, by rules without bypass. */
   readonly gated?: boolean
   /** Of a declaration: who brought it administers the repository. */
   readonly adopted?: boolean
@@ -97,7 +97,7 @@ export interface ReadAccess {
 export const NOT_READABLE =
   'Bailiwick has no permission to read this repository for this tenant. A fleet admin can list it for the tenant in .github/bailiwick.yaml'
 
-/** Who can see a repository on GitHub; `internal` is everybody of the enterprise, not everybody. */
+/** Who can see a repository on GitHub; `internal`: the members of the enterprise. */
 export type Visibility = 'public' | 'internal' | 'private'
 
 const WIDTH: Record<Visibility, number> = { private: 0, internal: 1, public: 2 }
@@ -110,8 +110,8 @@ const VARIABLE = /\$\{[^}]*\}/g
 const MAX_NAMES = 10_000
 
 /**
- * Addresses of repositories that texts name, normalised and sorted; a variable in one is written `*`. Of more names than
- * anybody writes the rest is `*`, any repository.
+ * Addresses of repositories that texts name, normalised and sorted; a variable in one is written `*`. Beyond the
+ * limit of names the rest is `*`, any repository.
  */
 export function namedRepositories(texts: Iterable<string>): string[] {
   const found = new Set<string>()

@@ -24,7 +24,7 @@ export interface RegistryRef {
   readonly layer?: string
   /** The layer is the artifact as it is: nothing is left out of it. */
   readonly copied?: true
-  /** Read as anybody may: only a declaration of the platform is read with the operator's credentials. */
+  /** Read without credentials: only the platform's declarations are read with the operator's. */
   readonly anonymous?: true
 }
 

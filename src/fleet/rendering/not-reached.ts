@@ -235,7 +235,7 @@ function readFile(path: string, bytes: Buffer): Searched['found'] {
     })
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    // a text about Flux that is no manifest mentions the group without an object of it
+    // a text that is not a manifest may mention the group without an object of it
     if (!/^[ -]*kind: *["']?Kustomization\b/m.test(bytes.toString('latin1'))) return NONE
     return [{ line: error.origin?.line ?? 1, column: 1, namespace: '', name: '', path: '', unreadable: error.message }]
   }

@@ -24,7 +24,7 @@ export class RenderMemory {
   /** How many renderings were not spared. */
   count = 0
 
-  /** `rendered`: what was there before; it is filled further. `onRendered` hears of each rendering that is done. */
+  /** `rendered`: what was there before; it is filled further. `onRendered` is called for each rendering. */
   constructor(
     rendered: Map<string, readonly KubeObject[]> = new Map(),
     onRendered?: (spared: boolean) => void,
@@ -92,7 +92,7 @@ export function readsOf(objects: readonly KubeObject[], tree: string): RecordedT
   return (all.find(one => one.tree === tree) ?? all[0])?.reads
 }
 
-/** How what was rendered came about; undefined where nobody remembered. */
+/** How the objects were rendered; undefined where that was not recorded. */
 export const recordOf = (objects: readonly KubeObject[]): RenderRecord | undefined => records.get(objects)
 
 /** Facts of a rendering whose budget is shared. */
@@ -189,8 +189,8 @@ function recordValues(
 }
 
 /**
- * The same objects, each of them that was there before, with all its origins, being the very object of before: whoever
- * compares by identity then sees what changed. The list itself is that of before where nothing did.
+ * The same objects, each of them that was there before, with all its origins, being the very object of before: a
+ * comparison by identity then shows what changed. The list itself is that of before where nothing did.
  */
 function internObjects(objects: readonly KubeObject[], before: readonly KubeObject[]): readonly KubeObject[] {
   const known = Map.groupBy(before, keyOf)
@@ -220,7 +220,7 @@ export interface Work {
   walked: number
 }
 
-/** Follows what is worked on, for whoever has to end it, and keeps from it what had to be ended before. */
+/** Follows the work so that the caller can stop it, and skips nodes that were stopped before. */
 export interface Watch {
   /** The node that is rendered or evaluated from now on; '' for something else. */
   readonly running: (key: string) => void

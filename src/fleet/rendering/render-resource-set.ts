@@ -379,7 +379,7 @@ function inlineInputs(set: KubeObject): readonly Inputs[] {
   })
 }
 
-/** The text that Go's templates print for a value; undefined for one that has another in Go or is no single value. */
+/** The text that Go's templates print for a value; undefined where Go prints another text, or for a map or list. */
 function printed(node: Node): (Pick<ScalarNode, 'opaque'> & { readonly text: string }) | undefined {
   if (node.type !== 'scalar') return undefined
   const { value, opaque } = node

@@ -43,11 +43,11 @@ export interface ReadContext {
   readonly asked: Map<string, Set<string>>
 }
 
-/** For whom a source is read: the node that follows it. */
+/** The reader of a source: the node that follows it. */
 export interface Reader {
   /** Undefined: the platform, or not known yet. */
   readonly tenant: string | undefined
-  /** Of whom the Kustomization is; undefined: the platform. */
+  /** The tenant that wrote the Kustomization; undefined: the platform. */
   readonly writer: string | undefined
   /** The repository in which that stands which follows the source. */
   readonly stands?: string
@@ -90,7 +90,7 @@ export function askRead(view: ReadContext, reader: Reader, source: KubeObject | 
 
 /**
  * Whether a registry is asked for an artifact with the operator's credentials: the platform declares it for the reader, as its
- * manifests are before the change. Else it is read as anybody may read it, so that no declaration shows what is private.
+ * manifests are before the change. Else it is read without credentials, so that no declaration shows what is private.
  */
 function mayAskAsOperator(view: ReadContext, reader: Reader, source: KubeObject, url: string): boolean {
   if (view.given.base) return isDeclared(view.given.base.platform, reader, url)
@@ -120,7 +120,7 @@ function isFor(view: ReadContext, { tenant }: Reader, source: KubeObject | undef
   return source !== undefined && view.owners.get(idOf(source).namespace) === tenant
 }
 
-/** Of the platform's nodes whatever the file lists for anybody: it is the platform's file. */
+/** For the platform's nodes every list of the file counts: it is the platform's file. */
 function listedFor({ tenants }: FleetConfig, tenant: string | undefined, url: string) {
   const own = tenant === undefined ? undefined : tenants.get(tenant)
   const lists = tenant === undefined ? [...tenants.values()] : own ? [own] : []
@@ -147,7 +147,7 @@ function adoption(view: ReadContext, source: KubeObject, id: string, url: string
   return factsOf(given).get(factKey({ url, declaredIn: place }))?.adopted ?? place
 }
 
-/** Whoever writes a declaration into a repository reads that repository. */
+/** The author of a declaration can read the repository that it stands in. */
 function standsIn(reader: Reader, source: KubeObject | undefined, author: string | undefined, url: string): boolean {
   if (isOwn(reader) && reader.stands === url) return true
   if (source?.root.origin.repository !== url) return false
@@ -179,7 +179,7 @@ function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
   return facts
 }
 
-/** Whoever gave the input reads all of it. */
+/** The caller may read all of the input. */
 const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }), asOperator: () => true }
 
 /** Decides for one reader which sources may be read; without a view everything may. */
@@ -283,7 +283,7 @@ function declarationOf(
 
 /**
  * Whether the branch of a new source of a tenant requires our check by GitHub's rules, or what is asked for that; undefined
- * where nobody needs to know.
+ * where it is not needed.
  */
 function gateOf({ cluster, config, given }: ReadContext, { id, url, text }: SourceDeclaration, object: KubeObject) {
   const isKnown = given.base?.declarations.get(declarationKey(cluster, id))?.text === text

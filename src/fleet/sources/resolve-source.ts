@@ -146,7 +146,7 @@ function artifactsOf(find: FindContent) {
 
 /**
  * Content of artifacts in registries that may be asked, or why it is not asked for; undefined where the registry may not be.
- * Nothing of it is a repository: nobody's pull requests are gated by it.
+ * It is not a repository, so it gates no pull requests.
  */
 const registryArtifacts =
   (find: FindContent, { registries = [] }: FleetInput) =>
@@ -167,7 +167,7 @@ function verifyOf({ root }: KubeObject): { readonly verify?: string } {
 
 type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
 
-/** What an input has of a repository, for whoever may read it: the only place where content is taken out of it. */
+/** What an input has of a repository, for permitted readers: the only place where content is taken out of it. */
 function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindContent {
   const fleetRef = refKey({ branch: input.fleet.branch })
   const artifacts = new Map<string, Artifact>()
@@ -195,7 +195,7 @@ function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindC
   }
 }
 
-/** What following one include counts for: what is not known yet is looked for again by whoever includes it. */
+/** The cost of following one include: a source that is not known yet is looked up again by each includer. */
 const INCLUDE_STEPS = 500
 /** Sources that include each other. */
 const MAX_CHAIN = 5

@@ -24,9 +24,9 @@ export type Resolved = {
   readonly copies?: readonly { readonly from: string; readonly to: string }[]
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
-  /** JSON text of `spec.verify`: Flux checks a signature before it takes the content, and nobody checked it here. */
+  /** JSON text of `spec.verify`: Flux checks a signature before it takes the content; it was not checked here. */
   readonly verify?: string
-  /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
+  /** Why nothing is known of what it follows, and how the fleet's file can declare it. */
   readonly unmatched?: UnmatchedSource
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
   readonly refused?: BailiwickError
@@ -82,7 +82,7 @@ interface ReadQuestion {
   readonly declared: boolean
   /** The fleet's own file lists it: under `tenants[].repositories` of the reader, or by a pattern of its `allowedSources`. */
   readonly listed: 'repository' | 'pattern' | undefined
-  /** The declaration stands in this very repository, and whoever wrote it is the reader. */
+  /** The declaration stands in this very repository, and the reader wrote it. */
   readonly standsThere: boolean
   /** The change adds or alters the declaration. */
   readonly isNew: boolean
@@ -90,7 +90,7 @@ interface ReadQuestion {
   readonly withheld: boolean
   readonly fact: RepositoryFact | undefined
   /**
-   * The reader's own declaration was brought by someone who administers the repository: that is what its admins agree by. Not
+   * The reader's own declaration was brought by an admin of the repository, which counts as their approval. Not
    * known yet: where it is declared.
    */
   readonly adopted: boolean | DeclarationPlace
@@ -106,7 +106,7 @@ const REFUSED: ReadDecision = { state: 'refused', lent: true }
 
 /**
  * Whether a repository is read for a node: because the platform declares it or the fleet's file lists it, because the
- * declaration stands in it, because an admin of it brought the declaration, because it is public, or because everybody who
+ * declaration stands in it, because an admin of it brought the declaration, because it is public, or because all who
  * brought the change may read it. Anything else is refused, in one way: the answer does not depend on whether the repository
  * exists.
  */

@@ -72,7 +72,7 @@ interface Comparison {
 /**
  * A range of versions as Masterminds/semver v3 reads it (NewConstraint): comparisons that all hold, separated by spaces or
  * commas, in alternatives separated by `||`; pre-releases only where a comparison of the alternative names one. Undefined for
- * what is no range, or so strange that readers may disagree.
+ * an invalid range, or one on which readers may disagree.
  */
 export function readRange(text: string): VersionRange | undefined {
   if (text.length > MAX_LENGTH) return undefined
@@ -190,7 +190,7 @@ const LOOSE = /^v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z.-]+))?(?
 const MAX_NUMBER = 2n ** 64n - 1n
 const NUMBER = /^[0-9]+$/
 
-/** Zeros in front and missing parts are allowed. Undefined for what is no version. */
+/** Zeros in front and missing parts are allowed. Undefined for an invalid version. */
 export function readVersion(text: string): Version | undefined {
   const [, major, minor = '0', patch = '0', pre = '', metadata] = LOOSE.exec(text) ?? []
   if (major === undefined) return undefined

@@ -14,7 +14,7 @@ export const CAPSULE_LABEL = 'capsule.clastix.io/tenant'
 /** With its newer name. */
 const CAPSULE_LABELS = [CAPSULE_LABEL, 'projectcapsule.dev/tenant']
 
-/** Namespaces of Kubernetes itself: nobody's Capsule tenant gets them. */
+/** Namespaces of Kubernetes itself: no Capsule Tenant gets them. */
 const RESERVED = /^(kube-.*|default|flux-system|capsule-system)$/
 
 const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
@@ -79,7 +79,7 @@ function itemsAt(root: MapNode, path: readonly string[]): readonly Node[] {
   return itemsOf(at(root, path))
 }
 
-/** The namespaces in which the accounts live that own a Tenant; those of Kubernetes itself are nobody's home. */
+/** The namespaces in which the accounts live that own a Tenant; without those of Kubernetes itself. */
 export function homesOf({ owners }: CapsuleTenant): string[] {
   const homes = owners.flatMap(({ kind, name }) => {
     const home = (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name)?.[1]
@@ -148,9 +148,9 @@ interface NameKeeper {
 
 /**
  * How the Capsule Tenants of a cluster are called. The namespace in which a Tenant's owner has its account is not the
- * Tenant's for Capsule, but whoever acts from there acts for it: both have one name, that of the Flux label where the
- * home has one, else that of the Tenant. Where homes of one Tenant have several names, as when someone is made an owner
- * of another one's Tenant, the Tenant keeps its own.
+ * Tenant's for Capsule, but accounts in it act for the Tenant: both have one name, that of the Flux label where the
+ * home has one, else that of the Tenant. Where homes of one Tenant have several names, as when an account of one
+ * owns the other's Tenant, the Tenant keeps its own.
  */
 export class CapsuleNames {
   readonly #keeper: NameKeeper

@@ -11,7 +11,7 @@ import { refKey } from '../model/source-ref.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { Tenancy } from './tenancy.ts'
 
-/** Whose a namespace is, and to whom the platform gave it. */
+/** The owner of a namespace, and the tenant that the platform gave it. */
 interface Owners {
   readonly owners: ReadonlyMap<string, string>
   givenTo(namespace: string): string | undefined
@@ -165,7 +165,7 @@ export function authorOf(
   return repositories.get(source.id) ?? (key === undefined ? undefined : repositories.get(key))
 }
 
-/** Whoever writes to a repository writes to each of its branches; of the fleet's own only the tenant's branch is theirs. */
+/** Authors of a repository can write every branch of it; of the fleet's own only the tenant's branch is theirs. */
 function keyOf({ id, url, ref }: Pick<NodeSource, 'id' | 'url' | 'ref'>, { own }: Sources): string | undefined {
   const isGit = id.startsWith('GitRepository/') || (id.startsWith('OCIRepository/') && url.startsWith('https://'))
   if (url === '' || !isGit) return undefined
@@ -181,7 +181,7 @@ export const CONTROLLER: Identity = {
 
 /**
  * Who applies a Kustomization: the account it names, else the default of the cluster's lockdown, else Flux's controller
- * itself. Throws `invalid-object` for a name that is none. A blank name is left to the rule `sa-required` for a tenant.
+ * itself. Throws `invalid-object` for an invalid name. A blank name is left to the rule `sa-required` for a tenant.
  */
 export function identityOf(
   object: KubeObject,

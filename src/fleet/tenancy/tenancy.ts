@@ -36,20 +36,20 @@ const NOTHING_DECLARED: DeclaredTenancy = {
  */
 export type Confinement = 'own' | 'confined' | 'unconfined'
 
-/** Whose a namespace of one cluster is, as far as the platform's objects have said so yet. */
+/** The owners of the namespaces of one cluster, as far as the platform's objects have shown them yet. */
 export class Tenancy {
   readonly owners = new Map<string, string>()
   /** Namespaces whose first use was decided before the platform labelled them otherwise. */
   readonly late = new Set<string>()
   readonly #declared = new Set<string>()
   readonly #labels = new Map<string, ReadonlyMap<string, string>>()
-  /** Namespaces that were used before anybody labelled them. */
+  /** Namespaces that were used before a label was seen. */
   readonly #unlabelled = new Set<string>()
   readonly #created = new Map<string, string>()
   readonly #contested = new Set<string>()
   /** Namespaces whose owner follows from a Capsule Tenant: a label of Flux may still say otherwise. */
   readonly #derived = new Set<string>()
-  /** Namespaces of whom a Kustomization was decided to act for their owner. */
+  /** Namespaces with a Kustomization that was decided to act for their owner. */
   readonly #used = new Set<string>()
   readonly #configured: ReadonlySet<string>
   readonly #platformTenants: ReadonlySet<string>
@@ -62,7 +62,7 @@ export class Tenancy {
   /** Namespaces whose owner only an earlier state of the fleet tells. */
   readonly #lost = new Map<string, string>()
   readonly capsule = new CapsuleNames({
-    // one that someone used before anybody said whose it is keeps the name that it got
+    // a namespace that was used before its owner was declared keeps the name that it got
     firmOwnerOf: namespace =>
       this.#isFirm(namespace) || this.#unlabelled.has(namespace) ? this.owners.get(namespace) : undefined,
     assign: (namespace, tenant) => this.#assign(namespace, tenant),
@@ -70,7 +70,7 @@ export class Tenancy {
 
   /**
    * `confined`: namespaces that are known to have an account for another repository, from an earlier walk; `lost`: tenants by
-   * the namespaces that they had before the change, and that nothing gives to anybody after it.
+   * the namespaces that they had before the change, and that have no owner after it.
    */
   constructor(
     declared: DeclaredTenancy = NOTHING_DECLARED,
@@ -111,14 +111,14 @@ export class Tenancy {
     return new Set([...this.#created.keys()].filter(namespace => this.owners.has(namespace)))
   }
 
-  /** As of a Capsule Tenant: whoever labels the namespace now says more. */
+  /** As of a Capsule Tenant: a label that is rendered now wins. */
   #keep(namespace: string, tenant: string): void {
     if (this.owners.has(namespace) || this.#platform.has(namespace) || this.#platformTenants.has(tenant)) return
     this.#derived.add(namespace)
     this.owners.set(namespace, tenant)
   }
 
-  /** Takes note of a Namespace that the platform renders. Throws `invalid-object` for a label that is none, `graph-conflict` for a second owner. */
+  /** Adds a Namespace of the platform. Throws `invalid-object` for a bad label, `graph-conflict` for a second owner. */
   declare(object: KubeObject): void {
     const { name } = idOf(object)
     if (name === ROOT_NAMESPACE || !isNamespaceName(name)) return
@@ -180,7 +180,7 @@ export class Tenancy {
     throw new BailiwickError('graph-conflict', text, details)
   }
 
-  /** A Namespace that a tenant renders becomes theirs where Capsule lets them create it and nobody else claims it. */
+  /** A Namespace that a tenant renders becomes theirs where Capsule lets them create it and no one else claims it. */
   create(object: KubeObject, tenant: string, identity: Identity, capsule: ReadonlySet<string>): void {
     const { name } = idOf(object)
     if (this.#declared.has(name) || !isNamespaceName(name) || !mayCreateNamespace(identity, name, capsule)) return
@@ -193,8 +193,8 @@ export class Tenancy {
 
   /**
    * The tenant that a Kustomization in `namespace` acts for; undefined for the platform. Without a label, an account that
-   * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: whoever writes
-   * that repository is confined to what the account may do. Kubernetes' own namespaces never become a tenant.
+   * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: authors of
+   * that repository are confined to what the account may do. Kubernetes' own namespaces never become a tenant.
    */
   decide(namespace: string, content: Confinement): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined
@@ -231,7 +231,7 @@ export class Tenancy {
     return new Map([...(this.#labels.get(namespace) ?? []), ['kubernetes.io/metadata.name', namespace]])
   }
 
-  /** The tenant to whom the platform gave a namespace by its label. */
+  /** The tenant that the platform gave a namespace by its label. */
   givenTo(namespace: string): string | undefined {
     if (this.#unlabelled.has(namespace) || this.#created.has(namespace)) return undefined
     return this.owners.get(namespace)

@@ -29,7 +29,7 @@ export async function creationRuleFor(tree: Tree, path: string): Promise<Sealing
   )
 }
 
-/** The same where it is no error that there is no rule, or no `.sops.yaml`. `config`: the one that counts for `path`. */
+/** The same, but a missing rule or `.sops.yaml` is not an error. `config`: the one that counts for `path`. */
 export async function findCreationRule(
   tree: Tree,
   path: string,

@@ -171,7 +171,7 @@ async function publicKeyOf({ text, origin }: Recipient, publicKeys: readonly str
       const found = keys.find(key => key.getFingerprint().toUpperCase() === text)
       if (found) return found.toPublic()
     } catch {
-      // a file of that name that is not a key; which one is missing is said below
+      // a file of that name that is not a key; the error below names the missing one
     }
   }
   throw new BailiwickError('sops-config', `pgp: the fleet does not contain the public key ${text}`, {

@@ -21,7 +21,7 @@ interface Substituted {
 
 /**
  * Replaces `${name}` and `$$` as Flux's envsubst does (fluxcd/pkg envsubst): values are not looked at again, everything
- * counts in bytes. Throws TemplateError for what Flux refuses and for results that are no text, `render-limits` for more
+ * counts in bytes. Throws TemplateError for what Flux refuses and for results that are not text, `render-limits` for more
  * than the budget.
  */
 export function envsubst(template: string, options: EnvsubstOptions): Substituted {
@@ -92,7 +92,7 @@ class Run {
   private readonly spend: Spend = (what, amount) => this.options.budget.spend(what, amount, this.options.origin)
 }
 
-/** A name is written by people: not all of a long one is said. */
+/** Cuts long names. */
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
 /** A piece of a template: text as it stands, or an expression. */

@@ -10,7 +10,7 @@ export const isDefault = (operator: string): boolean => DEFAULTS.has(operator)
 
 /**
  * What Flux makes of `value` with an operator. Offsets and lengths are in bytes, as in Go. Throws TemplateError where the
- * result would be no text, or depends on tables of characters that change with the version of Go.
+ * result would not be text, or depends on tables of characters that change with the version of Go.
  */
 export function applyOperator(operator: string, value: string, args: readonly string[], spend: Spend): string {
   const [first = '', second = ''] = args
@@ -119,7 +119,7 @@ type Element = 'star' | ((byte: number) => boolean)
 
 /**
  * Length in bytes of the shortest or longest prefix of `text` that `pattern` matches; 0 where none does. The globs are
- * those of Go's path.Match, but a star takes slashes too. `spend` is told how many comparisons are about to be made.
+ * those of Go's path.Match, but a star takes slashes too. `spend` gets the number of comparisons before they are made.
  * Throws TemplateError for a broken glob, and where `?` or a class would meet characters of several bytes.
  */
 function matchingPrefix(

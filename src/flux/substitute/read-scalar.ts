@@ -195,8 +195,8 @@ function readEscape(text: string, at: number): { value: string; length: number }
 
 /**
  * The value of a text of one line that is more than a scalar, such as `{a: b}`, where it stands: in a list also `a: b`
- * is a map. Every part of it was written at `origin`. Throws TemplateError for what is no YAML there, or is not surely
- * read as go-yaml v2 reads it.
+ * is a map. Every part of it was written at `origin`. Throws TemplateError for what is invalid YAML there, or may
+ * be read differently by go-yaml v2.
  */
 export function readFragment(text: string, position: ScalarPosition, origin: Origin): Node {
   const whole = parse(position === 'item' ? `- ${text}\n` : `k: ${text}\n`, origin)

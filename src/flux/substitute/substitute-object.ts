@@ -221,7 +221,7 @@ function through(origin: Origin, used: readonly Variable[]): Origin {
   return { ...origin, via: [...(origin.via ?? []), ...steps] }
 }
 
-/** Fields of Flux's kinds that say what is applied where, from where, and by whom; and what may hold such fields. */
+/** Fields of Flux's kinds that say what is applied, where, from where and as whom; and what may hold such fields. */
 const OF_FLUX = new Set(
   (
     'apiVersion kind namespace serviceAccountName serviceAccount sourceRef chartRef url endpoint targetNamespace ' +
@@ -246,7 +246,7 @@ const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map<str
 
 /**
  * Throws `unrendered-variable` where a value that only the cluster has stands in an identity: there a verdict on the rest would
- * be about another object. Anywhere else the value is marked and nobody is misled. Identities are known by the schema of a
+ * be about another object. Anywhere else the value is marked as unknown. Identities are known by the schema of a
  * kind: a word as `kind` or `url` in the settings of another one is none.
  */
 function refuseOpaque(root: MapNode, place: Path, origin: Origin): void {
@@ -299,8 +299,8 @@ function isIdentity(root: MapNode, place: Path): boolean {
 }
 
 /**
- * The name of a custom object of a namespaced kind that rules know. No namespace, account or right is known by it, and whoever
- * may decide the value is asked about like anywhere else.
+ * The name of a custom object of a namespaced kind that rules know. No namespace, account or right is known by it, and who
+ * may decide the value is checked like anywhere else.
  */
 function isOwnName(kind: string, group: string, place: Path): boolean {
   if (place.length !== 2 || place[0] !== 'metadata' || place[1] !== 'name') return false

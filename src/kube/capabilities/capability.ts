@@ -8,9 +8,9 @@ export type Scope = 'Namespaced' | 'Cluster'
  * - `namespace`: a namespace, a list of them, or a selection (`any`, `matchNames`, labels, patterns);
  * - `service`: a Service or a route that traffic is sent to or taken from;
  * - `secret`, `configMap`, `identity` (a service account), `volume` (a claim or snapshot), `object` (anything else);
- * - `clusterObject`: an object that belongs to the whole cluster and that someone has to hand out;
+ * - `clusterObject`: an object that belongs to the whole cluster and that has to be assigned;
  * - `host`: a host whose traffic is asked for; `url`: an address that a controller or a proxy connects to;
- * - `image`, `hostPath`, `file` (a path in the controller's own container); `code` is run by a proxy that everybody shares;
+ * - `image`, `hostPath`, `file` (a path in the controller's own container); `code` is run by a shared proxy;
  *   `privilege`: present means more than a tenant should have;
  * - `ambient`: present means that the controller signs in with its own account.
  */

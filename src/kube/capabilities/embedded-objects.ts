@@ -41,7 +41,7 @@ export interface EmbeddedObjects {
   readonly unevaluated: readonly Unevaluated[]
 }
 
-/** Objects in objects in objects: nobody needs more. */
+/** Levels of objects within objects. */
 const MAX_DEPTH = 4
 const NOTHING: EmbeddedObjects = { objects: [], unevaluated: [] }
 const known = new WeakMap<KubeObject, EmbeddedObjects>()

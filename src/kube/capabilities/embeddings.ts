@@ -1,5 +1,5 @@
 import { HELM_RELEASE, RESOURCE_SET } from '../flux-kinds.ts'
-/** Where objects of a kind hold other objects, or name what a controller makes, and as whom that is applied. */
+/** Where objects of a kind hold other objects, or name what a controller makes, and which user applies that. */
 export interface EmbeddedPlace {
   /** Steps from the root with dots between, as in NamingField. */
   readonly at: string
@@ -9,7 +9,7 @@ export interface EmbeddedPlace {
    * part with `metadata` and other fields.
    */
   readonly form: 'object' | 'text' | 'anywhere' | 'generate' | 'content' | { readonly kind: string }
-  /** Whoever applies it: the controller with its own rights, or an account of the namespace that `at` names. */
+  /** Who applies it: the controller with its own rights, or an account of the namespace that `at` names. */
   readonly by: 'controller' | { readonly at: string; readonly otherwise: 'controller' | 'default' }
   /** `own`: the controller puts everything into the namespace of the holder; default: where the object says, else there. */
   readonly namespace?: 'own'
@@ -24,9 +24,9 @@ export interface EmbeddedPlace {
   readonly only?: readonly string[]
   /** What begins a placeholder in a text. */
   readonly placeholder?: string
-  /** A rule of its own speaks about objects that are not of namespaces. */
+  /** Its own rule reports cluster-scoped objects. */
   readonly ownScopeRule?: true
-  /** Rules that speak about the same fields of the holder. */
+  /** Rules that report the same fields of the holder. */
   readonly except?: readonly string[]
   /** Of `content`: what it is, for a message. */
   readonly says?: string

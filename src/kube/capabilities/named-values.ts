@@ -228,11 +228,11 @@ function nameAt(root: Node, path: Path, otherwise: string): NameRead[] {
   return [{ path: inMap ? [...path, 'name'] : path, kind, name, decrypts: path.includes('decryption') }]
 }
 
-/** How a kind sends what a Secret holds to someone. */
+/** How a kind sends what a Secret holds to a receiver. */
 interface Sending {
   /** Places as in READS. */
   readonly secrets: string
-  /** Where the object itself says to whom; without it nothing of the object says so, and the Secret does. */
+  /** Where the object names the receiver; without it the Secret does. */
   readonly address?: string
 }
 
@@ -277,10 +277,10 @@ const SENDS: Readonly<Record<string, Sending>> = {
   'secretgen.carvel.dev/SecretExport': { secrets: 'metadata.name' },
 }
 
-/** Kinds whose objects have the content of Secrets sent to someone. */
+/** Kinds whose objects have the content of Secrets sent to a receiver. */
 export const sendingKinds: readonly string[] = Object.keys(SENDS)
 
-/** The Secrets whose content an object has sent, and where it says to whom. */
+/** The Secrets whose content an object has sent, and where it names the receiver. */
 export function secretsSentBy(object: KubeObject): { readonly reads: readonly NameRead[]; readonly address?: Path } {
   const { apiVersion, kind } = idOf(object)
   const own = `${groupOf(apiVersion)}/${kind}`

@@ -265,7 +265,7 @@ const apiCalls: readonly NamingField[] = [
   { at: 'spec.**.configMap.namespace', names: 'configMap', form: 'sibling' },
 ]
 
-/** Kyverno (config/crds): its controllers read and write with their own rights for whoever may write a Policy. */
+/** Kyverno (config/crds): its controllers read and write with their own rights for authors of a Policy. */
 export const policies: Capabilities = {
   'kyverno.io/Policy': {
     scope: 'Namespaced',

@@ -21,7 +21,7 @@ export function customScopes(objects: Iterable<KubeObject>): CustomScopes {
 }
 
 /**
- * Whether objects of a kind live in namespaces; undefined where nobody says so. Kinds of Kubernetes itself first (no
+ * Whether objects of a kind live in namespaces; undefined: unknown. Kinds of Kubernetes itself first (no
  * definition can redefine them), then the fleet's own definitions, then well-known projects. The kind is compared exactly.
  */
 export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes): Scope | undefined {

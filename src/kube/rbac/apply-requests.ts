@@ -97,7 +97,7 @@ export function healthRequests(id: ObjectId, namespace: string): AccountRequest[
   const listed = LISTED.get(`${groupOf(id.apiVersion)}/${id.kind}`) ?? []
   return listed.map(([apiGroup, resource]) => ({
     request: { verb: 'list', apiGroup, resource, namespace, name: '' },
-    // a Deployment is judged by its ReplicaSets; its Pods only make the message better (measured)
+    // a Deployment's status follows its ReplicaSets; its Pods only improve the message (measured)
     without: id.kind === 'Deployment' && resource === 'pods' ? 'no-effect' : 'not-ready',
     about: display(id),
   }))

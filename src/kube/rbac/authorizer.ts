@@ -40,7 +40,7 @@ interface Holding {
 /**
  * The RBAC authorizer of one cluster: the same answers as the API server's own (k8s.io/kubernetes
  * plugin/pkg/auth/authorizer/rbac) for the roles and bindings that it was made of. A binding whose role is not there grants
- * nothing, and is said. It never throws, and its answers do not change.
+ * nothing, and is listed. It never throws, and its answers do not change.
  */
 export class Authorizer {
   readonly bindings: BindingStore
@@ -93,7 +93,7 @@ export class Authorizer {
     return holding
   }
 
-  /** What one binding gives to one of its subjects: the same for everybody whom it stands for. */
+  /** What one binding gives to one of its subjects: the same for every user that it stands for. */
   #grantsOf(bound: BoundTo): readonly Grant[] | undefined {
     const known = this.#grants.get(bound)
     if (known) return known

@@ -34,7 +34,7 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
 
 /**
  * What the API server checks beyond authorization when a user applies a Role, ClusterRole, RoleBinding or ClusterRoleBinding:
- * nobody grants what they do not hold, but by the verbs `escalate` and `bind` (policybased storage of k8s.io/kubernetes
+ * a user grants only what they hold, except by the verbs `escalate` and `bind` (policybased storage of k8s.io/kubernetes
  * pkg/registry/rbac). Undefined: allowed, or another kind. Whether the user may write it at all is `authorize`'s answer.
  */
 export function confirmWrite(

@@ -90,7 +90,7 @@ export interface UserInfo {
   readonly groups: readonly string[]
 }
 
-/** May this be done to a resource? An absent part is ''. */
+/** A request for a resource. An absent part is ''. */
 export interface ResourceRequest {
   readonly verb: string
   /** '' is the core group. */
@@ -104,7 +104,7 @@ export interface ResourceRequest {
   readonly name?: string | undefined
 }
 
-/** May this path, which is no resource, be called? */
+/** A request for a non-resource path. */
 interface PathRequest {
   /** In lower case, as the API server makes it of the method. */
   readonly verb: string
@@ -137,7 +137,7 @@ export function aggregated(errors: readonly string[]): string {
 }
 
 const PREFIX = 'system:serviceaccount:'
-/** Its members may do everything; nobody is it by impersonation of an account. */
+/** Its members may do everything; impersonated accounts are never members. */
 export const MASTERS = 'system:masters'
 
 /** Namespace and name of a service account's user name; undefined for a plain user (also for `system:serviceaccount:a:b:c`). */
@@ -152,7 +152,7 @@ export function userOfAccount(namespace: string, name: string): string {
   return `${PREFIX}${namespace}:${name}`
 }
 
-/** The groups that the API server gives to a user whom it authenticated or lets someone impersonate without groups. */
+/** The groups that the API server gives to a user that is authenticated or impersonated without groups. */
 function groupsOf(user: string): string[] {
   if (user === 'system:anonymous') return ['system:unauthenticated']
   const account = accountOf(user)

@@ -93,7 +93,7 @@ function wayToAccount(authorizer: Authorizer, user: UserInfo, { namespace, name 
 
 /**
  * Every one of `accounts` that a user can act as, also by way of another, by user name: an account in a namespace where the
- * user runs pods is as good as the user's own. The first way found is told, the shortest one.
+ * user runs pods is as good as the user's own. The result names the shortest way.
  */
 export function reachableAccounts(
   authorizer: Authorizer,

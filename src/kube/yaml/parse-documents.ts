@@ -87,7 +87,7 @@ function checkCharacters(text: string, position: Position): void {
   throw new BailiwickError(code, message, { origin, rule, fix, identity })
 }
 
-/** The documents of a file; undefined where it cannot be read, for callers to whom that is not an error of their own. */
+/** The documents of a file; undefined where it cannot be read, for callers that report no error of their own. */
 export function readableDocuments(file: FileName, bytes: Uint8Array): readonly Node[] | undefined {
   try {
     return parseDocuments(file, bytes)
@@ -200,7 +200,7 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }
 
-/** Orders to show what follows from right to left, or as an embedded text: nobody writes them by hand. */
+/** Orders to show what follows from right to left, or as an embedded text: they are not written by hand. */
 const OVERRIDES = /[\u202a-\u202e]/g
 /** The same, isolated, and characters without width. Texts in some languages need them, so they count outside of text blocks only. */
 const ANY = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\u180e]/g

@@ -106,7 +106,7 @@ class DocumentParser {
     const list = kind === token.BLOCK_LIST_START || kind === token.BLOCK_ENTRY || kind === token.FLOW_LIST_START
     const map = kind === token.BLOCK_MAP_START || kind === token.FLOW_MAP_START
     if (tag === 'str' && !list && !map) return textScalar(token.SINGLE_QUOTED, '', 0, reader.originBehind())
-    // A plain password may begin with ! or * too, so neither a tag nor an alias nor a value is said.
+    // A plain password may begin with ! or * too, so the message quotes neither a tag nor an alias nor a value.
     return refuseAmbiguous('a tag', origin)
   }
 

@@ -43,7 +43,7 @@ const MAX_SPARE = 64 * 1024
 
 const NONE = new Int32Array(0)
 
-/** All zero, as new ones are; undefined while someone has them. */
+/** All zero, as new ones are; undefined while they are in use. */
 let spare: Int32Array<ArrayBuffer> | undefined
 
 /** The tokens of a text. Numbers beside each other are far smaller than objects, and faster to make. */
@@ -110,7 +110,7 @@ export class TokenList {
     return this.numbers[token * SIZE + EXTRA]!
   }
 
-  /** Nobody asks for a token any more. */
+  /** No token is needed any more. */
   release(): void {
     if (this.numbers.length === MAX_SPARE) spare = this.numbers.fill(0, 0, this.count * SIZE)
     this.numbers = NONE
