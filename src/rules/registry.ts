@@ -75,7 +75,7 @@ import { nodePlacement, podPriority } from './workloads/placement.ts'
 import { podSecurity } from './workloads/pod-security.ts'
 import { ingressHijack } from './workloads/routes.ts'
 
-/** All rules, sorted by id. Written by docs/generate-rules.ts. */
+/** Every rule that there is, sorted by id. Written by docs/generate-rules.ts. */
 export const rules: readonly Rule[] = [
   accountCannotApply,
   admissionConfig,
