@@ -22,12 +22,12 @@ import {
   type WebSettings,
 } from './process/settings.ts'
 
-/** What a process that works on jobs must know. Secrets are not enumerable: logs, JSON and spreads leave them out. */
+/** Settings of a process that runs jobs. Secrets are not enumerable: logs, JSON and spreads leave them out. */
 export interface Config extends WebSettings {
   readonly appId: number
   /** PKCS#8 PEM; secret. */
   readonly privateKey: string
-  /** May hold a password; secret. Absent: jobs live in this process. */
+  /** May contain a password; secret. Absent: jobs are kept in this process. */
   readonly redisUrl: string | undefined
   readonly redisPrefix: string
   /** Absolute path of the operator's clusters.yaml; absent: evaluate only. */
@@ -38,40 +38,40 @@ export interface Config extends WebSettings {
   readonly allowedAccounts: readonly string[] | undefined
   /** Registries that may be asked for artifacts; their credentials are secret. */
   readonly registries: readonly RegistryHost[]
-  /** Makes the digests of values of clusters; secret. Absent: derived from the App's key, or that of a worker in a cluster. */
+  /** Key of the digests of cluster values; secret. Absent: derived from the App's key, or that of a cluster worker. */
   readonly valuesKey: string | undefined
   /** Without a slash at the end. */
   readonly githubApiUrl: string
   readonly cacheDir: string
   readonly logLevel: string
   readonly resyncSeconds: number
-  /** Percent of what a Kustomization has: more is not deleted at once without an approval. */
+  /** Percentage of a Kustomization's objects: deleting more at once needs an approval. */
   readonly pruneShare: number
   /** Fewer objects than this are deleted without an approval. */
   readonly pruneAtLeast: number
   /** Whether decisions are written to a branch of their fleet. */
   readonly trail: boolean
-  /** How often all open work is looked for anew, which finds what missed webhooks and a lost Redis left behind. */
+  /** Interval of the sweep, which finds open work after missed webhooks or a lost Redis. */
   readonly sweepSeconds: number
-  /** How long a worker may be silent before another one takes its job; matters on Redis only. */
+  /** How long a worker may be silent before another one takes its job; only with Redis. */
   readonly jobLockMs: number
   readonly renderThreads: number
   readonly renderTimeoutMs: number
   readonly renderHeapMb: number
   readonly host: string
-  /** Of the web server; a process of workers alone answers only /healthz and /readyz there. 0: any free port. */
+  /** Port of the web server; a worker process serves only /healthz and /readyz there. 0: any free port. */
   readonly port: number
 }
 
-/** What the web process must know besides. */
+/** Settings of the web process. */
 export interface WebConfig extends Config, WebhookSecrets {}
 
-/** What the process of workers alone knows: it shares a Redis with the web process. */
+/** Settings of a worker process, which shares a Redis with the web process. */
 interface WorkerConfig extends Config {
   readonly redisUrl: string
 }
 
-/** What the worker of a cluster knows: nothing of the App, of Redis and of other clusters. */
+/** Settings of a worker in a cluster: nothing of the App, of Redis or of other clusters. */
 export interface ClusterWorkerConfig
   extends Pick<
     Config,
@@ -94,7 +94,7 @@ export interface ClusterWorkerConfig
   readonly webUrl: string
   /** Absolute path. */
   readonly workerKeyFile: string
-  /** How often the web process is asked. */
+  /** How often the web process is polled. */
   readonly pollSeconds: number
 }
 
@@ -103,21 +103,21 @@ type ReadFile = (path: string) => string
 const readText: ReadFile = path => readFileSync(path, 'utf8')
 
 /**
- * Reads the settings of the web process (with workers inside when there is no REDIS_URL). Throws `config`, naming the
- * variable and the remedy, for whatever is missing or wrong.
+ * Reads the settings of the web process, which includes workers if REDIS_URL is not set. Throws `config`, naming the
+ * variable and the remedy, for a missing or wrong value.
  */
 export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
   return seal({ ...common(env, readFile), ...readWebhookSecrets(env) })
 }
 
-/** Reads the settings of a process of workers alone: REDIS_URL is needed, the webhook's secret is not. Throws `config`. */
+/** Reads the settings of a worker process: it needs REDIS_URL, but not the webhook secret. Throws `config`. */
 export function readWorkerConfig(env: Environment, readFile: ReadFile = readText): WorkerConfig {
   required(env, 'REDIS_URL', 'set it to the Redis of the web process; without Redis the web process runs jobs itself')
   const settings = common(env, readFile)
   return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
 }
 
-/** Whoever breaks into a cluster finds none of these there. */
+/** An attacker in a cluster must not find any of these there. */
 const NOT_IN_A_CLUSTER = [
   'APP_ID',
   'PRIVATE_KEY',
@@ -129,8 +129,8 @@ const NOT_IN_A_CLUSTER = [
 ]
 
 /**
- * Reads the settings of a worker that runs in the cluster that it applies to; undefined where WORKER_CLUSTERS is not set. Throws
- * `config` for what is missing, and for every secret that does not belong into a cluster.
+ * Reads the settings of a worker that runs in the cluster that it applies to; undefined if WORKER_CLUSTERS is not set.
+ * Throws `config` for a missing value, and for every secret that must not be in a cluster.
  */
 export function readClusterWorkerConfig(
   env: Environment,
@@ -236,7 +236,7 @@ function clustersFile(env: Environment, readFile: ReadFile): string | undefined 
   return resolve(path)
 }
 
-// Set but empty is refused, as of ALLOWED_ACCOUNTS: a template that lost its value must not leave the choice to others.
+// Set but empty is refused, as for ALLOWED_ACCOUNTS: a template that lost its value must not leave others the choice.
 function fleets(env: Environment): readonly FleetName[] {
   if (env.FLEETS === undefined) return []
   const names = env.FLEETS.split(',').map(name => parseFleetName(name.trim()))
@@ -245,7 +245,7 @@ function fleets(env: Environment): readonly FleetName[] {
   throw badVariable('FLEETS', 'contains an entry that is not the name of a repository', fix)
 }
 
-// Set but empty is refused: a template that lost its value must not open the App to everybody who installs it.
+// Set but empty is refused: a template that lost its value must not open the App to every account.
 function allowedAccounts(env: Environment): readonly string[] | undefined {
   if (env.ALLOWED_ACCOUNTS === undefined) return undefined
   const names = env.ALLOWED_ACCOUNTS.split(',').map(name => name.trim().toLowerCase())
@@ -277,7 +277,7 @@ function credentials(path: string, readFile: ReadFile): string {
   }
 }
 
-/** Root of the REST API that the environment names; GitHub's own by default. Throws `config`. */
+/** Root of the REST API from the environment; GitHub's own by default. Throws `config`. */
 export function githubApiUrl(env: Environment): string {
   const url = address(env, 'GITHUB_API_URL', ['https', 'http'])
   if (url === undefined) return 'https://api.github.com'

@@ -5,7 +5,7 @@ import { readSettings } from './process/settings.ts'
 import { startSite } from './start-site.ts'
 import { openServices, warnOfProblems } from './surface/doctor/diagnose.ts'
 
-/** The web process, with workers inside when there is no Redis. */
+/** Runs the web process, with workers inside if it has no Redis. */
 async function main(): Promise<void> {
   const config = readSettings(process.env, env => readConfig(env))
   const log = createLog(config.logLevel)

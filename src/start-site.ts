@@ -25,26 +25,25 @@ import { closedGate, loopbackGate, PersonGate, SESSION_LIMITS, Sessions, SignIn 
 
 type Logger = ReturnType<typeof createLog>
 
-/** A web process that runs. */
 interface Site {
   readonly url: string
   readonly queue: OpenQueue
-  /** Stops listening, lets running jobs finish within the time, and lets go of everything. */
+  /** Stops listening, lets running jobs finish within `graceMs`, and closes everything. */
   close(graceMs?: number): Promise<void>
 }
 
 interface SiteOptions {
-  /** Rejects while the process cannot do its work for another reason than its queue. */
+  /** Rejects while something other than the queue keeps the process from working. */
   readonly isUsable?: () => Promise<void>
   /** What follows is set by tests only. */
   readonly disabledRules?: readonly string[]
   readonly retry?: RetryPolicy
-  /** How writes to GitHub follow each other. */
+  /** Pauses between writes to GitHub. */
   readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
   readonly openThread?: import('../workers/threads/open-thread.ts').OpenThread
 }
 
-/** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
+/** Starts the web process, with workers inside if it has no Redis. Throws `config` if it cannot start. */
 export async function startSite(config: WebConfig, log: Logger, options: SiteOptions = {}): Promise<Site> {
   const { disabledRules = [], retry, pace, openThread, isUsable } = options
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
@@ -101,7 +100,7 @@ function siteOf(server: WebServer, queue: OpenQueue, closeRest: () => Promise<vo
   return { url: server.url, queue, close }
 }
 
-/** Probot with an app function, as the server needs it. Calls nothing on the network. */
+/** Builds Probot with an app function for the server. Makes no network request. */
 export async function createReceiver(
   config: WebConfig,
   log: Logger,
@@ -118,16 +117,16 @@ export async function createReceiver(
   }
 }
 
-/** The pages of a site; `close` lets go of what they are kept in. */
+/** The pages of a site; `close` closes their store. */
 interface SitePages {
   readonly pages: Pages
   close(): Promise<void>
 }
 
 /**
- * The pages, for people who sign in with GitHub. Without the App's OAuth they are for this machine only, and only where
- * nobody else comes in by loopback: a proxy does, so either the operator says so by a PUBLIC_URL of this machine, or
- * GitHub itself is on this machine, as in a rehearsal.
+ * The pages, for people who sign in with GitHub. Without the App's OAuth they are for this machine only, and only if no
+ * proxy forwards others by loopback: the operator confirms that with a PUBLIC_URL of this machine, or GitHub itself is
+ * on this machine, as in a rehearsal.
  */
 export function openSitePages(
   config: Config,
@@ -151,19 +150,19 @@ export function openSitePages(
   return { pages, close }
 }
 
-/** Where checks say that their pages are: the public address, or this process where all of it is on this machine. */
+/** Address of the pages in checks: the public one, or this process if it and GitHub are on this machine. */
 export function pagesAddress({ publicUrl, host, githubApiUrl }: Config, here: string): string | undefined {
   return publicUrl ?? (isLoopbackHost(host) && isLoopbackUrl(githubApiUrl) ? here : undefined)
 }
 
-/** GitHub takes no longer list for one token. */
+/** GitHub's limit of repositories for one token. */
 const REPOSITORIES_OF_A_TOKEN = 500
-/** Whoever gets a token has at least this long to use it. */
+/** A returned token is valid for at least this long. */
 const TOKEN_LASTS_MS = 600_000
 
 /**
- * What the workers of clusters ask of the site; undefined where the operator's clusters.yaml names no key of one. Throws
- * `config` for a file that cannot be used.
+ * Serves the workers in clusters; undefined if the operator's clusters.yaml names no worker key. Throws `config` for a
+ * file that cannot be used.
  */
 export function openSiteWorkers(
   config: Config,
@@ -192,7 +191,7 @@ export function openSiteWorkers(
   })
 }
 
-/** Two clusters with one key could speak for each other. */
+/** Two clusters with one key could act as each other. */
 function assertOwnKeys(bindings: readonly ClusterBinding[]): void {
   const owners = new Map<string, string>()
   for (const { name, workerKey } of bindings) {
@@ -207,7 +206,7 @@ function assertOwnKeys(bindings: readonly ClusterBinding[]): void {
   }
 }
 
-/** Read for each request: whoever replaces a key restarts nothing. */
+/** Read for each request, so that replacing a key needs no restart. */
 function readKeys(file: string): readonly string[] {
   try {
     return parseWorkerKeys(readFileSync(file, 'utf8'), file)
@@ -219,7 +218,7 @@ function readKeys(file: string): readonly string[] {
   }
 }
 
-/** The same tokens again while they last: whoever asks without end makes GitHub create no more. */
+/** Reuses tokens while they last, so that endless requests do not make GitHub create more. */
 function keptTokens(app: Pick<App, 'contentToken'>) {
   const kept = new Map<string, ContentToken>()
   return async (installation: number, repositories: readonly number[]): Promise<readonly ContentToken[]> => {

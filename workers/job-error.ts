@@ -7,22 +7,22 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'cluster-unavailable',
   'cluster-fenced',
   'web-unavailable',
-  // an API server that starts denies everything until it has read its roles
+  // a starting API server denies everything until it has read its roles
   'cluster-forbidden',
 ])
 
-/** Whether an error may be gone when the job is tried again: an outage, or a bug that nobody knows. */
+/** Whether an error may be gone on a retry: an outage, or an unexpected bug. */
 export function isPassing(error: unknown): boolean {
   return !(error instanceof BailiwickError) || PASSING.has(error.code)
 }
 
-/** Whether the queue tries the job again after this error, so that nothing is to be said yet: a limit uses up no attempt. */
+/** Whether the queue retries the job after this error, so that nothing is reported yet: a limit uses up no attempt. */
 export function isTriedAgain(error: unknown, { lastAttempt }: Pick<Attempt, 'lastAttempt'>): boolean {
   const isLimit = error instanceof BailiwickError && error.limited
   return isLimit || (isPassing(error) && !lastAttempt)
 }
 
-/** What to say of an error that ends a job: its own words where it is ours, nothing of its inside where it is a bug. */
+/** The error to report when a job ends: our own errors unchanged, a bug without its details. */
 export function asBailiwickError(error: unknown): BailiwickError {
   if (error instanceof BailiwickError) return error
   return new BailiwickError('internal', 'Bailiwick itself failed', {

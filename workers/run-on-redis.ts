@@ -11,7 +11,7 @@ import { openWorkStore } from '../src/surface/pages/work-store.ts'
 import { startServer } from '../src/surface/web/server.ts'
 import { startWorkers } from './start-workers.ts'
 
-/** Works on the jobs of a Redis until the process is told to stop. Throws `config`. */
+/** Runs the jobs of a Redis until the process is stopped. Throws `config`. */
 export async function runOnRedis(): Promise<void> {
   const config = readSettings(process.env, env => readWorkerConfig(env))
   const log = createLog(config.logLevel)

@@ -30,26 +30,26 @@ interface WorkerDependencies {
   readonly metrics: Metrics
   /** Rules to switch off in this process. */
   readonly disabledRules?: readonly string[]
-  /** How writes follow each other; by default what GitHub asks for, quicker where it is on this machine. */
+  /** Pauses between writes; by default what GitHub asks for, shorter if it is on this machine. */
   readonly pace?: Pace | undefined
-  /** Who opens the threads that render; set by tests only. */
+  /** Opens the rendering threads; set by tests only. */
   readonly openThread?: OpenThread | undefined
 }
 
-/** How often GitHub is asked what it could not deliver. */
+/** How often the failed deliveries are read from GitHub. */
 const REDELIVER_SECONDS = 300
 
-/** Of how many clusters results are published side by side. */
+/** For how many clusters results are published in parallel. */
 const RESULTS_AT_ONCE = 4
 
-/** Workers that run. Close their queue first: its running jobs need them. */
+/** Running workers. Close their queue first: its running jobs need them. */
 interface Workers {
   close(): Promise<void>
 }
 
 /**
- * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks for open work that nobody
- * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
+ * Runs every kind of job of the queue, one reconcile queue per bound cluster, and looks for lost work now and at
+ * intervals. Throws `config` for a clusters.yaml that cannot be used.
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
   const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
@@ -119,7 +119,7 @@ async function workOnClusters(context: WorkerContext, memory: Parameters<typeof 
   queue.work('publish-results', data => publishResults(context, memory.offers, data), { concurrency: RESULTS_AT_ONCE })
 }
 
-/** Now and then every so often: a repeat that Redis kept from before does not tick for a worker that starts. */
+/** Runs now and at intervals: a repeat that Redis kept from before does not run at the start of a worker. */
 async function promise<N extends JobName>(queue: Queue, name: N, data: Jobs[N], seconds: number): Promise<void> {
   await queue.repeat(name, data, seconds * 1000)
   await queue.add(name, data)

@@ -42,10 +42,10 @@ import { changesOf, releaseKustomizations, showFailure, showHeld, showResult, sh
 import { openStatusBoard } from './status-board.ts'
 
 /**
- * Brings a cluster to what is approved: applies every node that is not settled, side by side and parents first, then
- * prunes the nodes that are gone, then what the remaining ones have no more. Accounts and namespaces so go last, after
- * everything that needed them. A node that failed rests, see NodeRetries.
- * Throws `cluster-unavailable` and `cluster-fenced`: run it again, it takes up where it stands.
+ * Applies what is approved to a cluster: every node that is not settled, in parallel and parents first; then prunes the
+ * removed nodes, then what the remaining ones no longer have. Accounts and namespaces go last, after everything that
+ * needed them. A failed node is retried later, see NodeRetries. Throws `cluster-unavailable` and `cluster-fenced`: the
+ * next run continues from there.
  */
 export async function applyApproved(
   client: ClusterClient,
@@ -58,7 +58,7 @@ export async function applyApproved(
   try {
     return await applyAll(client, approved, signal, once)
   } finally {
-    // nobody would hear of what goes on
+    // no later run would see the results of its turns
     await once.close()
   }
 }
@@ -69,12 +69,12 @@ async function applyAll(
   signal: AbortSignal,
   memory: ClusterMemory,
 ): Promise<AppliedNode[]> {
-  // a turn that an earlier run left behind may still write to inventories, and the board says whether it is wanted
+  // a turn that an earlier run left behind may still write to inventories, and the board shows whether it is wanted
   const [board, early] = await Promise.all([
     openStatusBoard(client, memory.board),
     memory.turns.isIdle ? readInventories(client, client.name, memory.inventories) : undefined,
   ])
-  // `flux suspend` is no change of git, and holds all the same
+  // `flux suspend` counts although it does not change git
   const nodes = approved.apply.map(node => (isSuspendedByHand(board.live(node)) ? { ...node, suspend: true } : node))
   await memory.turns.keep(isStillWanted(approved, nodes))
   const inventories = early ?? (await readInventories(client, client.name, memory.inventories))
@@ -88,7 +88,7 @@ async function applyAll(
   for (const { node: key, reason } of approved.held) {
     const node = evaluated.get(key)
     applied.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
-    // what its parent makes in this run is shown when it is there
+    // a node that its parent creates in this run is shown once it exists
     if (node && board.live(node)) showHeld(board, node, reason)
     else if (node) notYet.push(() => showHeld(board, node, reason))
   }
@@ -120,14 +120,14 @@ async function applyAll(
   return inOrder(approved, applied)
 }
 
-/** Whether a turn that was left behind does what is to be done now: the same apply, or the end of a node that is still gone. */
+/** Whether a turn that was left behind is still wanted: the same apply, or the end of a node that is still removed. */
 function isStillWanted({ nodes }: Approved, apply: readonly ApprovedNode[]) {
   const digests = new Map(apply.filter(({ suspend }) => !suspend).map(({ key, applyDigest }) => [key, applyDigest]))
   const present = new Set(nodes.map(({ key }) => key))
   return (key: string, what: string) => (what === END ? !present.has(key) : digests.get(key) === what)
 }
 
-/** The turn of one node; true: the cluster holds all of it. What becomes of one that is left behind, another run says. */
+/** The turn of one node; true: the cluster has all of it. Another run reports a turn that is left behind. */
 async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory>): Promise<boolean | 'left'> {
   const { client, memory, signal, applied, results, took, board } = run
   const { key, user, applyDigest: what } = node
@@ -160,7 +160,7 @@ async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory
   return checkHealth(run, node, isChanged ? 'changed' : 'applied', turn.tookMs)
 }
 
-/** What became of a node's turn. `adopted`: its inventory as the turn began. */
+/** The result of a node's turn. `adopted`: its inventory at the start of the turn. */
 interface Turned {
   readonly applied: AppliedNode
   readonly adopted?: Inventory | undefined
@@ -168,7 +168,7 @@ interface Turned {
   readonly tookMs: number
 }
 
-/** Applies a node. The run may be over meanwhile: what is said of it is left to the caller. */
+/** Applies a node. The caller reports the result, because the run may be over by then. */
 async function applyOne(
   run: Run,
   node: ApprovedNode,
@@ -211,7 +211,7 @@ async function applyOne(
   }
 }
 
-/** Which expression of its dependencies does not hold; it is held then, and tried again. */
+/** The ready expression of a dependency that is false; the node is then held, and tried again. */
 async function waitsFor(
   { memory, board }: Run,
   node: ApprovedNode,
@@ -232,7 +232,7 @@ async function waitsFor(
   return undefined
 }
 
-/** What was applied completely is done when it is healthy; what becomes so later is seen by another run. */
+/** A completely applied node is done when it is healthy; another run sees what becomes healthy later. */
 async function checkHealth(
   { client, memory, results, applied, board, health }: Run,
   node: ApprovedNode,
@@ -244,7 +244,7 @@ async function checkHealth(
   const found = await memory.health.look(open, node, what)
   health.set(key, found)
   const result = results.get(key)!
-  // what it has no more is deleted at the end of the run
+  // objects that it no longer has are deleted at the end of the run
   if (result.stale.length === 0) showResult(board, node, { ...result, health: found }, tookMs)
   const before = applied.get(key)!
   if (found.state === 'failed' || found.state === 'timeout') {
@@ -258,7 +258,7 @@ async function checkHealth(
   return false
 }
 
-/** What git has and nobody may apply now is taken over, too: it may leave git before it is ever applied. */
+/** Adopts held nodes too: they may leave git before they are ever applied. */
 async function adoptHeld(
   { client, memory, signal, applied, board }: Run,
   approved: Approved,
@@ -283,11 +283,11 @@ async function adoptHeld(
 
 function fail(memory: ClusterMemory, node: ApprovedNode, applied: AppliedNode): void {
   memory.retries.failed(node, applied)
-  // the inventory may still say that it is settled: what was to be looked at was not seen
+  // the inventory may still say that it is settled, but its objects were not checked
   memory.suspect(node.key)
 }
 
-/** Lets go of deleted Kustomizations. `unfinished`: nodes that are gone and have something left. */
+/** Releases deleted Kustomizations. `unfinished`: removed nodes with objects left. */
 async function release(
   { client, memory, board, applied, signal }: Run,
   approved: Approved,
@@ -318,7 +318,7 @@ function withNote(applied: AppliedNode, note: string): AppliedNode {
   return { ...applied, note: applied.note === undefined ? note : `${applied.note}; ${note}` }
 }
 
-/** As they were evaluated, then the nodes that are gone: the same whoever was quicker. */
+/** In the order of the evaluation, then the removed nodes, so that timing does not change the order. */
 function inOrder(approved: Approved, applied: ReadonlyMap<string, AppliedNode>): AppliedNode[] {
   const evaluated = new Set(approved.nodes.map(({ key }) => key))
   const gone = [...applied.keys()].filter(key => !evaluated.has(key))
@@ -328,9 +328,9 @@ function inOrder(approved: Approved, applied: ReadonlyMap<string, AppliedNode>):
 type Adopting = Pick<EvaluatedNode, 'cluster' | 'key' | 'namespace' | 'name' | 'parent' | 'user' | 'prune'>
 
 /**
- * Takes over what kustomize-controller recorded of a node: entries of its `status.inventory` that our inventory lacks and
- * whose live object, read as the account, carries the owner labels of exactly this Kustomization. What nobody knows of is
- * never pruned. `planned`: ids that are applied anyway. Stored before it is returned; as it was where there is nothing.
+ * Takes over what kustomize-controller recorded of a node: entries of its `status.inventory` that our inventory lacks
+ * and whose live object, read as the account, carries the owner labels of exactly this Kustomization. Unrecorded
+ * objects are never pruned. `planned`: ids that are applied anyway. Stored before it is returned.
  */
 async function adoptInventory(
   client: ClusterClient,
@@ -356,7 +356,7 @@ async function adoptInventory(
   return claim(client, before, { parent, user, prune, entries: unionEntries(before.entries, adopted), settled: false })
 }
 
-/** The uid of the live object where it is this node's. What its account may not read, it could not prune either. */
+/** The uid of the live object if it is this node's. What the account may not read, it could not prune either. */
 async function ownedUid(client: ClusterClient, node: Adopting, entry: InventoryEntry): Promise<string | undefined> {
   try {
     const id = idOfEntry(entry)

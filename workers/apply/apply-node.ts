@@ -26,19 +26,19 @@ export interface NodeResult {
   readonly objects: readonly AppliedObject[]
   /** False: the API server refused something; nothing of the node is pruned then. */
   readonly complete: boolean
-  /** As stored last: holds what the node has and what is still to be pruned. */
+  /** As last stored: the objects that the node has, and those that are still to be pruned. */
   readonly inventory: Inventory
-  /** What the node had and has no more. */
+  /** Objects that the node no longer has. */
   readonly stale: readonly InventoryEntry[]
-  /** Of a node that was applied completely before: what others had changed or deleted. */
+  /** Of a completely applied node: what others had changed or deleted. */
   readonly drift: readonly AppliedObject[]
 }
 
 /**
- * Applies one approved node as its account. What it is about to create is recorded before it is created, fenced by the
- * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). Where
- * nothing is written on the cluster and the inventory says so already, it is not written either. `target`: where its kubeConfig
- * leads. `moves`: what it may take over; absent: nothing.
+ * Applies one approved node as its account. Objects are recorded before they are created, fenced by the inventory's
+ * resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). The inventory is
+ * not written if neither it nor the cluster changes. `target`: where its kubeConfig leads. `moves`: what it may take
+ * over; absent: nothing.
  */
 export async function applyNode(
   client: ClusterClient,
@@ -67,7 +67,7 @@ export async function applyNode(
     objects,
     confidential,
     known: before.entries,
-    // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
+    // the platform takes over what bootstrap created, as Flux does; a tenant takes over only its own objects
     adopt: node.tenant === null,
     ...(moves ? { isReleased: (owner, entry) => moves.isReleased(node, owner, entry) } : {}),
     force: node.settings.force,
@@ -83,7 +83,7 @@ export async function applyNode(
   const complete = applied.failed === 0
   const drift = driftIn(applied.objects, node, before)
   const result = { key, objects: applied.objects.flatMap(described), complete, stale, drift }
-  // refused before anything was written
+  // everything was refused, so nothing was written
   if (!complete && claimed === before) return { ...result, inventory: known ?? before }
 
   const present = applied.objects.flatMap(object => object.entry ?? [])
@@ -97,7 +97,7 @@ export async function applyNode(
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]
 
-/** What had to be written though the cluster held all of it. */
+/** What was written although the cluster had had all of it. */
 function driftIn(objects: readonly Result[], node: ApprovedNode, before: Inventory): AppliedObject[] {
   if (!isSettled(node, before)) return []
   return objects
@@ -113,13 +113,13 @@ function described({ id, action, message, fields }: Result): AppliedObject {
 
 /** The cluster that a node is applied to. */
 export interface ApplyTarget {
-  /** Of requests as a user; those of the worker itself stay on the cluster of the inventories. */
+  /** For requests as a user; the worker's own requests stay on the cluster of the inventories. */
   readonly client: ClusterClient
-  /** What the inventory holds of it; absent: that cluster itself. */
+  /** Its record in the inventory; absent: that cluster itself. */
   readonly record?: InventoryTarget
 }
 
-/** The target of a node: the one that its current kubeConfig names, if it has one. For `mayMake` and errors see RemoteClients. */
+/** The target of a node: that of its current kubeConfig, if it has one. For `mayMake` and errors see RemoteClients. */
 export async function targetOfNode(
   home: ClusterClient,
   remotes: RemoteClients | undefined,
@@ -149,8 +149,8 @@ export async function targetToApply(
 }
 
 /**
- * Where the objects of an inventory are. Throws `not-permitted` where its kubeConfig leads to another API server now:
- * nothing of it is there.
+ * The target of an inventory's objects. Throws `not-permitted` if its kubeConfig now leads to another API server, which
+ * has none of them.
  */
 export async function targetOfInventory(
   home: ClusterClient,
@@ -168,8 +168,8 @@ export async function targetOfInventory(
 }
 
 /**
- * What is known of a node where it is applied now. As with Flux, objects on another cluster stay there: with another
- * kubeConfig nobody has credentials for them.
+ * The inventory of a node at its present target. As with Flux, objects on another cluster stay there, because the new
+ * kubeConfig has no credentials for them.
  */
 export function inventoryAt(
   home: ClusterClient,
@@ -182,7 +182,7 @@ export function inventoryAt(
   return { ...rest, entries, settled: false, ...(now.record === undefined ? {} : { target: now.record }) }
 }
 
-/** Says what stays on another cluster, see inventoryAt. */
+/** The note about objects that stay on another cluster, see inventoryAt. */
 export function leftElsewhere(
   home: ClusterClient,
   known: Inventory | undefined,
@@ -193,7 +193,7 @@ export function leftElsewhere(
   return { note: `its kubeConfig led elsewhere before: ${known.entries.length} objects stay on ${where}` }
 }
 
-/** Of a node that has none yet. */
+/** The empty inventory of a new node. */
 export function newNodeInventory(
   home: ClusterClient,
   { key, user }: Pick<ApprovedNode, 'key' | 'user'>,
@@ -220,8 +220,8 @@ function listed(remotes: RemoteClients | undefined): RemoteClients {
 }
 
 /**
- * The node was applied with exactly this content, account and settings, and nothing of it is left to prune. Whether somebody
- * changed it since then is another question.
+ * Whether the node was applied with exactly this content, account and settings, and has nothing left to prune. Changes
+ * by others since then do not count.
  */
 export function isSettled(node: ApprovedNode, inventory: Inventory | undefined): inventory is Inventory {
   if (inventory?.settled !== true || inventory.digest !== node.applyDigest) return false
@@ -232,13 +232,13 @@ export function isSettled(node: ApprovedNode, inventory: Inventory | undefined):
 /** What is applied of a node. */
 interface OpenedObjects {
   readonly objects: readonly Json[]
-  /** Those of them that hold what was decrypted, or other values of the cluster: no message may quote it. */
+  /** The objects with decrypted or other cluster values, which no message may quote. */
   readonly confidential: ReadonlySet<Json>
 }
 
 /**
- * The objects of a node as they are applied: exactly those that were evaluated, in clear. Throws `cluster-invalid` for a node
- * of which something is still encrypted.
+ * The objects of a node as they are applied: exactly those that were evaluated, in clear. Throws `cluster-invalid` if
+ * something is still encrypted.
  */
 export function openObjects({ objects: texts, confidential = [], decryption, unopened }: ApprovedNode): OpenedObjects {
   const seals = decryption?.seals.length ?? 0

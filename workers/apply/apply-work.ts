@@ -17,7 +17,7 @@ import { type Approved, type ApprovedWithValues, approvedNodes } from './approve
 import { openApproved } from './open-approved.ts'
 import type { WatchedCluster } from './watched-cluster.ts'
 
-/** What evaluates in this process, and where sources are read. */
+/** The evaluator of this process, and where sources are read. */
 export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | 'registry'> {
   readonly octokit: Parameters<typeof workInstallation>[1]['octokit']
   readonly log: Log
@@ -28,20 +28,20 @@ export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | '
 interface WorkedCluster {
   readonly cluster: Pick<WatchedCluster, 'client' | 'kms' | 'opened' | 'run'>
   readonly again: () => void
-  /** Called when the run begins: from now on the cluster tells how far it is. */
+  /** Called when the run begins: from now on the cluster has its progress. */
   readonly began: () => void
 }
 
-/** What became of a revision set when its run has ended. */
+/** The result of a run over a revision set. */
 export type Ended = Pick<ApplyResults, 'revisionSet' | 'applied' | 'failure'>
 
-/** A node that waits for a value of the cluster may have got it just now. */
+/** A changed object may be a value that another node waits for. */
 const isChanged = ({ objects }: AppliedNode) =>
   objects.some(({ action }) => action === 'created' || action === 'configured')
 
 /**
- * Evaluates a revision set here too, applies what is approved on both sides, and returns what became of it. Throws what passes
- * by itself and what ends with the signal; everything else is a result.
+ * Evaluates a revision set here too, applies what both sides approve, and returns the result. Throws temporary errors
+ * and those of an abort; every other error is part of the result.
  */
 export async function applyWork(
   { evaluator, store, registry, octokit, log, valuesKey }: WorkTools,
@@ -73,7 +73,7 @@ export async function applyWork(
   }
 }
 
-/** Which repository, branch and cluster is this worker's own operator's word, and not the web process's. */
+/** The operator of this worker decides repository, branch and cluster, not the web process. */
 async function fleetOf(
   { name, fleet, branch }: ClusterBinding,
   work: ClusterWork,
@@ -89,9 +89,9 @@ async function fleetOf(
 }
 
 /**
- * What both the web process and this worker approve, in the same words: a node whose digest differs, or whose parent is not
- * applied, is held. Throws `source-unreadable` where the worker sees less nodes than were evaluated: what it does not see, it
- * would take for removed.
+ * The nodes that both the web process and this worker approve: one whose digest differs, or whose parent is not
+ * applied, is held. Throws `source-unreadable` if the worker sees fewer nodes than were evaluated, because it would
+ * prune the others.
  */
 export function agreedNodes(approved: ApprovedWithValues, work: ClusterWork): ApprovedWithValues {
   const present = new Set(approved.nodes.map(({ key }) => key))
@@ -153,8 +153,8 @@ interface WorkSources {
 }
 
 /**
- * The sources of one revision set, as an evaluation asks for them: where refs stand is what the web process evaluated, content
- * is read from GitHub and registries by commit and digest. What the work does not name does not exist here.
+ * The sources of one revision set for an evaluation: refs resolve to what the web process evaluated, content is read
+ * from GitHub and registries by commit and digest. A source that the work does not name does not exist here.
  */
 export function workInstallation(work: ClusterWork, { store, registry, octokit }: WorkSources): SourceInstallation {
   const repositories = work.repositories.map(
@@ -181,7 +181,7 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
       return { id, owner: found.owner, repo: found.name, url, visibility }
     },
     leadsTo: async ({ owner, repo }) => idOf(owner, repo),
-    // people count for pull requests, which are not evaluated here
+    // roles of people only count for pull requests, which are not evaluated here
     mayRead: async () => false,
     administers: async () => false,
     requiresCheck: async () => false,

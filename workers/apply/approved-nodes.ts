@@ -20,13 +20,13 @@ export interface Approved {
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
   readonly fleetCommit: string
-  /** Absent: what is much at once waits, and nothing is approved. */
+  /** Absent: large prunes wait, and none is approved. */
   readonly prunes?: PrunePolicy
-  /** Some of it waits for values of the cluster, which what is applied now may bring. */
+  /** Some nodes wait for values of the cluster, which this run may create. */
   readonly awaitsValues?: boolean
 }
 
-/** What is approved, with what it takes to read the values of the cluster that some of it depends on (see openApproved). */
+/** What is approved, and the input to read the cluster values that some of it depends on (see openApproved). */
 export interface ApprovedWithValues extends Approved {
   readonly open: readonly EvaluatedNode[]
   /** What was evaluated. */
@@ -34,12 +34,12 @@ export interface ApprovedWithValues extends Approved {
   readonly heads: Heads
 }
 
-/** Somebody pushes faster than we evaluate: come back later. */
+/** After this many, pushes are faster than evaluations: try again later. */
 const MAX_ROUNDS = 3
 
 /**
- * Evaluates what the bound branch and every source hold now, looks once more whether they still do, and asks `approve`.
- * Nothing is remembered from before: a process that starts with nothing comes to the same answer. `look` asks GitHub anew.
+ * Evaluates the bound branch and every source at their present commits, checks that they have not moved, and calls
+ * `approve`. Uses no earlier state, so a new process gets the same result. `look` reads GitHub again.
  */
 export async function approvedNodes(
   context: Pick<WorkerContext, 'evaluator' | 'disabledRules'>,
@@ -70,7 +70,7 @@ export async function approvedNodes(
   )
 }
 
-/** What the branches hold now; `combination` is the evaluated one only where nothing has moved. */
+/** The present commits of the branches; `combination` is the evaluated one only if nothing has moved. */
 async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: EvaluatedRevisionSet) {
   const fleet = { url: place.repository.url, branch: place.branch }
   const commit = await reader.headOf({ url: fleet.url, ref: { branch: fleet.branch } })
@@ -86,14 +86,14 @@ async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: 
 }
 
 async function present(reader: SourceReader, source: WantedSource & { readonly commit?: string }) {
-  // what was opaque stays unseen until the next evaluation; what was seen must be there still
+  // an opaque source stays opaque until the next evaluation; one that was read must still be there
   const commit = source.commit === undefined ? '' : ((await reader.headOf(source)) ?? 'gone')
   return { url: source.url, ref: source.ref, commit }
 }
 
 type Bound = Pick<ClusterBinding, 'name' | 'path'>
 
-/** What is applied comes from the folder that the operator bound: no cluster of its name from elsewhere, and no assumed one. */
+/** Throws `not-permitted` if the cluster starts outside the bound folder, or is only assumed or renamed. */
 export function assertBound({ name, path }: Bound, { clusters }: Pick<Verdict, 'clusters'>): void {
   const cluster = clusters.find(one => one.name === name)
   if (!cluster) {
@@ -105,7 +105,7 @@ export function assertBound({ name, path }: Bound, { clusters }: Pick<Verdict, '
   throw new BailiwickError('not-permitted', message, { fix: 'Bind the folder that the cluster starts from.' })
 }
 
-/** A cluster that is called otherwise in the fleet has not gone: nothing of it may be pruned. */
+/** A renamed cluster is not removed: nothing of it may be pruned. */
 function assertNotRenamed({ name, path }: Bound, clusters: Verdict['clusters']): void {
   const there = clusters.find(one => one.path === path)
   if (!there) return
@@ -137,13 +137,13 @@ export function groupByCommit(fleet: CommitOf, approved: Approved, applied: read
   return [...groups.values()]
 }
 
-/** The commit that a node is reported on. A node that is gone, or whose content is not visible, is reported to the fleet. */
+/** The commit that a node is reported on; that of the fleet if the node is removed or its content is not visible. */
 export function commitOf(fleet: CommitOf, approved: Approved, key: string): CommitOf {
   const source = gatedSource(approved, key)
   return source?.commit ? { url: source.url, commit: source.commit } : fleet
 }
 
-/** What a node reads; of one that only a tenant's declaration leads to, what that declaration stands in. */
+/** The source of a node; if only a tenant's declaration leads to it, the source of that declaration. */
 function gatedSource({ nodes }: Approved, key: string): EvaluatedNode['source'] | undefined {
   let node = nodes.find(one => one.key === key)
   while (node?.source.lent) {
@@ -153,15 +153,15 @@ function gatedSource({ nodes }: Approved, key: string): EvaluatedNode['source'] 
   return node?.source
 }
 
-/** What an operator and fleet admins say about deleting much at once. */
+/** The operator's limits and the fleet admins' approvals for large prunes. */
 interface PrunePolicy {
   readonly limits: PruneLimits
-  /** Digests and prints of what is approved; asked only where something would wait. `nodes`: keys of what waits. */
+  /** Approved digests and prints; read only if something would wait. `nodes`: keys of the waiting nodes. */
   approvals(nodes: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 interface Prunes {
-  /** Of nodes that are gone. */
+  /** Of removed nodes. */
   readonly gone: readonly Inventory[]
   /** Of nodes that remain. */
   readonly results: Iterable<NodeResult>
@@ -186,7 +186,7 @@ export async function heldPrunes(
     ...gone.flatMap(inventory => {
       const { node, entries, prune } = inventory
       const objects = going(inventory, entries)
-      // all that it had goes on elsewhere
+      // other nodes have taken over all of it
       if (entries.length > 0 && objects.length === 0) return []
       return [{ node, objects: prune ? objects : [], had: entries.length, gone: true }]
     }),
@@ -200,7 +200,7 @@ export async function heldPrunes(
   return reasons(massPrunes(prunes, present, policy.limits, await policy.approvals([...held.keys()])))
 }
 
-/** What a node has, without what it would have deleted. An entry with a uid carries its labels. */
+/** A node's entries without those that it would delete. An entry with a uid carries its labels. */
 function ownedBy({ entries }: Inventory, stale: readonly InventoryEntry[]): string[] {
   const going = new Set(stale.map(({ id }) => id))
   return entries.flatMap(({ id, uid }) => (uid === undefined || going.has(id) ? [] : [id]))

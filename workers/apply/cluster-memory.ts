@@ -16,7 +16,7 @@ interface ClusterMemoryOptions {
   readonly now?: () => number
   /** How long a run waits for the health of a node. */
   readonly patienceMs?: number
-  /** How long a node may be without an answer before a run goes on without it. */
+  /** How long a node may wait for an answer before a run continues without it. */
   readonly silenceMs?: number
   /** Address of the cluster's notification-controller. */
   readonly events?: string | undefined
@@ -26,23 +26,23 @@ interface ClusterMemoryOptions {
   readonly revisions?: RevisionQueue | undefined
 }
 
-/** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
+/** What a process keeps of one cluster between two runs. It only saves work. */
 export class ClusterMemory {
   readonly retries: NodeRetries
   readonly health: HealthWatch
   readonly turns: NodeTurns
-  /** How many nodes are applied at once; absent: as many as usual. */
+  /** How many nodes are applied at once; absent: the default. */
   readonly lanes: number | undefined
-  /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
+  /** The last reported state of the cluster's Kustomizations, and where it is sent besides. */
   readonly board: BoardMemory
   readonly remotes: RemoteClients | undefined
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
-  /** Of what is approved now, also for turns that a run left behind. */
+  /** The moves in what is approved now, also for turns that a run left behind. */
   readonly moves = new Moves(() => this.inventories)
-  /** What others changed, and was put back. */
+  /** Corrected drift. */
   readonly drift: DriftLog
-  /** What became so far of the nodes of the present or last run. */
+  /** The results so far of the nodes of the present or last run. */
   progress: () => readonly AppliedNode[] = () => []
   readonly #suspects = new Set<string>()
   readonly #lookedAt = new Map<string, number>()
@@ -60,7 +60,7 @@ export class ClusterMemory {
     this.onTurnEnd(() => {})
   }
 
-  /** What is on the cluster may be something else than what was applied: look at the node in the next run. */
+  /** The cluster may differ from what was applied: the next run checks the node. */
   suspect(key: string): void {
     this.#suspects.add(key)
   }
@@ -69,26 +69,26 @@ export class ClusterMemory {
     return this.#suspects.has(key)
   }
 
-  /** Called when the turn of a node is over that a run left behind, and whether the node may be looked at again at once. */
+  /** `ended` is called when a turn that a run left behind is over, with whether the node may be tried at once. */
   onTurnEnd(ended: (mayBeTried: boolean) => void): void {
     this.turns.onEnd((key, ok) => {
-      // no run has heard of what it did, and no watch
+      // neither a run nor a watch has seen what it did
       this.suspect(key)
       ended(ok && !this.retries.has(key))
     })
   }
 
-  /** The node is looked at now: whoever suspects it from now on means something that this look may not see. */
+  /** The node is being checked: a later suspicion may be about something that this check does not see. */
   clear(key: string): void {
     this.#suspects.delete(key)
   }
 
-  /** The node was looked at: each of its objects is as it was approved. */
+  /** The node was checked: each of its objects is as approved. */
   looked(key: string): void {
     this.#lookedAt.set(key, this.#now())
   }
 
-  /** How long ago this process looked at the node last. */
+  /** How long ago this process checked the node. */
   ageMs(key: string): number {
     return this.#now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY)
   }
@@ -128,14 +128,14 @@ const FIRST_MS = 5_000
 const LONGEST_MS = 300_000
 
 interface Failure {
-  /** What was tried: something else is tried at once. */
+  /** The revision set that was tried; another one is tried at once. */
   readonly combination: string
   readonly attempts: number
   readonly at: number
   readonly applied: AppliedNode
 }
 
-/** The nodes that failed last: each rests for itself, twice as long after each failure, and nobody waits for it. */
+/** The nodes that failed last: each is retried after its own pause, which doubles, and delays no other node. */
 export class NodeRetries {
   readonly #failures = new Map<string, Failure>()
   readonly #now: () => number
@@ -144,30 +144,30 @@ export class NodeRetries {
     this.#now = now
   }
 
-  /** What was said of a node that rests; undefined: it may be tried now. */
+  /** The last result of a node that waits for its retry; undefined: it may be tried now. */
   resting({ key, combination }: Pick<ApprovedNode, 'key' | 'combination'>): AppliedNode | undefined {
     const failure = this.#failures.get(key)
     return failure?.combination === combination && failure.at > this.#now() ? failure.applied : undefined
   }
 
-  /** It failed: it is tried again after its own retryInterval, else after a pause that grows with each failure of the same. */
+  /** Schedules a retry after the node's retryInterval, else after a pause that grows while the same set fails. */
   failed(node: Pick<ApprovedNode, 'key' | 'combination' | 'settings'>, applied: AppliedNode): void {
     const { key, combination } = node
     const before = this.#failures.get(key)
     const attempts = before?.combination === combination ? before.attempts + 1 : 1
     const { retryIntervalMs, intervalMs } = node.settings
     const growing = Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_MS)
-    // who writes no retryInterval has that of `interval`
+    // without a retryInterval, that of `interval` counts
     const pause = retryIntervalMs === intervalMs ? growing : Math.max(retryIntervalMs, FIRST_MS)
     this.#failures.set(key, { combination, attempts, at: this.#now() + pause, applied })
   }
 
-  /** It failed last. */
+  /** Whether the last attempt failed. */
   has(key: string): boolean {
     return this.#failures.has(key)
   }
 
-  /** It was applied, or is no longer to be applied. */
+  /** It was applied, or must not be applied any more. */
   forget(key: string): void {
     this.#failures.delete(key)
   }
@@ -182,7 +182,7 @@ export class NodeRetries {
     return this.#failures.get(key)?.at
   }
 
-  /** How long until somebody may be tried again; undefined: nobody failed. */
+  /** How long until the next retry; undefined: no node failed. */
   nextInMs(): number | undefined {
     const times = [...this.#failures.values()].map(({ at }) => at)
     return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.#now())
@@ -192,7 +192,7 @@ export class NodeRetries {
 /** How many are kept of a cluster: the oldest go first. */
 const MAX_NOTES = 200
 
-/** What was changed on a cluster by others and put back, the same of the same object counted. */
+/** Corrected drift of a cluster; repeated changes of one object are counted. */
 export class DriftLog {
   readonly #notes = new Map<string, DriftNote>()
   readonly #now: () => number
@@ -207,7 +207,7 @@ export class DriftLog {
     this.#listener = listener
   }
 
-  /** `corrected`: what an apply of a node changed that had been applied completely before. */
+  /** `corrected`: what an apply changed of a node that had been applied completely. */
   note(node: string, corrected: readonly AppliedObject[]): void {
     const last = new Date(this.#now()).toISOString()
     for (const { object, action, drift = { fields: [], managers: [] } } of corrected) {

@@ -37,32 +37,32 @@ interface Seen extends Applied {
 
 interface WatchedKind {
   readonly abort: AbortController
-  /** Everything that there is was seen, and what changes is told. */
+  /** All existing objects were listed, and changes are reported. */
   isSynced: boolean
 }
 
 interface DriftListener {
-  /** The node has objects that somebody changed or deleted. */
+  /** Another client changed or deleted objects of the node. */
   readonly drifted: (node: string) => void
-  /** A kind that cannot be watched; its nodes are looked at from time to time instead. */
+  /** A kind that cannot be watched; its nodes are checked periodically instead. */
   readonly unwatched: (kind: string, error: BailiwickError) => void
 }
 
 /**
- * Watches the metadata of everything that inventories hold, one watch per kind, and tells which nodes somebody else
- * changed. What this process wrote itself is known by the API server's answers to it. Of objects only ids and digests are kept.
+ * Watches the metadata of everything that inventories hold, one watch per kind, and reports the nodes that another
+ * client changed. It knows its own writes by the API server's answers. Of objects only ids and digests are kept.
  */
 export class DriftWatch {
   readonly #client: ClusterClient
   readonly #listener: DriftListener
   readonly #kinds = new Map<string, WatchedKind>()
-  /** Kinds that cannot be watched, and when that is asked again. */
+  /** Kinds that cannot be watched, and when that is tried again. */
   readonly #refused = new Map<string, number>()
   readonly #running = new Set<Promise<void>>()
   #watched = new Map<string, Watched>()
   #applied = new Map<string, Applied>()
   readonly #read = new Map<string, Applied>()
-  /** Events that came while something was applied: whether they are our own is known when that is over. */
+  /** Events during an apply: whether they are our own is known when it is over. */
   #early: Map<string, Seen> | undefined
 
   constructor(client: ClusterClient, listener: DriftListener) {
@@ -70,7 +70,7 @@ export class DriftWatch {
     this.#listener = listener
   }
 
-  /** The same client; what is applied through it is known as our own. */
+  /** Wraps a client: what is applied through it is known as our own. */
   observed(client: ClusterClient): ClusterClient {
     return {
       ...client,
@@ -87,23 +87,23 @@ export class DriftWatch {
     if (uid === '' || (method !== 'GET' && method !== 'PATCH')) return
     const version = stringAt(object, 'metadata', 'resourceVersion')
     const read = this.#read.get(uid)
-    // as it was read for a dry run is how it stays where nothing is to be changed; whoever reads it besides is not asked
+    // an object that a dry run leaves unchanged is as it was read before; other reads do not count as applied
     if (method === 'GET') this.#read.set(uid, { print: fieldPrint(object), version })
     else if (!isDry) this.#applied.set(uid, { print: fieldPrint(object), version })
     else if (read?.version === version) this.#applied.set(uid, read)
   }
 
-  /** From now on until `settle` something is applied: no event is evaluated. */
+  /** An apply begins: no event is evaluated until `settle`. */
   begin(): void {
     this.#early ??= new Map()
   }
 
-  /** Nothing is applied any more, and these are all inventories: watches their kinds, and evaluates what came meanwhile. */
+  /** The apply is over, and these are all inventories: watches their kinds, and evaluates the events since `begin`. */
   async settle(inventories: Iterable<Inventory>): Promise<void> {
     const watched = new Map<string, Watched>()
     const kinds = new Map<string, InventoryEntry>()
     for (const { node, entries, target } of inventories) {
-      // what is elsewhere is looked at from time to time
+      // objects on other clusters are checked periodically
       if (target !== undefined) continue
       for (const entry of entries) {
         const kind = kindOf(entry)
@@ -121,7 +121,7 @@ export class DriftWatch {
     for (const [uid, seen] of early) this.#evaluateFleet(uid, seen)
   }
 
-  /** Whether everything of the node is watched: nothing that happens to it goes unseen. */
+  /** Whether every object of the node is watched. */
   covers({ entries, target }: Pick<Inventory, 'entries' | 'target'>): boolean {
     return target === undefined && entries.every(entry => this.#kinds.get(kindOf(entry))?.isSynced === true)
   }
@@ -190,7 +190,7 @@ export class DriftWatch {
     const watched = this.#watched.get(uid)
     const applied = this.#applied.get(uid)
     if (!watched) return
-    // an object that this process never applied is looked at when its turn comes
+    // an object that this process never applied is checked in the turn of its node
     if (!gone && (!applied || print === applied.print || isOlder(version, applied.version))) return
     this.#listener.drifted(watched.node)
   }
@@ -198,7 +198,7 @@ export class DriftWatch {
 
 const GONE: Seen = { print: '', version: '', gone: true }
 
-/** The versions of one kind of object grow; where they are no numbers nobody can say. */
+/** Versions of one kind of object grow; false if they are not numbers, because their order is then unknown. */
 function isOlder(version: string, than: string): boolean {
   return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) <= BigInt(than)
 }
@@ -213,8 +213,8 @@ const FREE = 5
 const LONGEST_MS = 60_000
 
 /**
- * How long to wait before a node is put back once more: not at all, unless it drifted many times within a minute. Then two
- * clients want different things, and only one of them may be told by how often it writes.
+ * How long to wait before drift of a node is corrected again: not at all, unless it drifted many times within a minute.
+ * Then another client wants something else, and the two must not overwrite each other at full speed.
  */
 export class DriftPace {
   readonly #drifts = new Map<string, { count: number; at: number }>()
@@ -241,8 +241,8 @@ interface Correcting {
 }
 
 /**
- * Applies a node again that was applied already, between two runs, and shows what that changed as kustomize-controller
- * does. Resolves when it is applied; `shown` when its Kustomization says so. A suspended one stays suspected.
+ * Applies an applied node again, between two runs, and shows what that changed as kustomize-controller does. Resolves
+ * when it is applied; `shown` when its status is written. A suspended one stays suspected.
  */
 export async function correctNode(
   { client, memory, log, signal }: Correcting,
@@ -254,7 +254,7 @@ export async function correctNode(
   const nothing = { shown: Promise.resolve() }
   try {
     const live = await readKustomization(client, node.namespace, node.name)
-    // `flux suspend` since the last run: the next one says so
+    // `flux suspend` since the last run: the next run shows it
     if (isSuspended(live)) {
       memory.suspect(key)
       return nothing
@@ -307,7 +307,7 @@ async function applyAgain(
   return { result, tookMs: performance.now() - start }
 }
 
-/** Its health checks may take a moment: nothing else waits for them. */
+/** Its health checks may take a moment, and nothing else waits for them. */
 async function show(
   { client, memory, log }: Correcting,
   board: StatusBoard,

@@ -5,18 +5,18 @@ import { skipReason } from '../../src/cluster/ownership.ts'
 import type { ObjectId } from '../../src/kube/object.ts'
 import type { ApprovedNode } from '../../src/verdict/approve.ts'
 
-/** How long a run waits for what is ready soon; what takes longer goes on beside it. */
+/** How long a run waits for health checks; slower ones continue beside it. */
 const PATIENCE_MS = 2_000
 
 /** `waiting`: the health checks still run. `none`: there is nothing to check. */
 export type NodeHealth = (Health & { readonly tookMs: number }) | { readonly state: 'waiting' | 'none' }
 
-/** Opens the cluster on which the objects of a node are; only called where they are looked at. */
+/** Opens the cluster of a node's objects; only called if they are checked. */
 type Open = () => Promise<ClusterClient>
 
 /**
- * The health checks of a cluster's nodes. They go on from run to run, so that a node that becomes healthy in ten minutes
- * keeps no push of anybody waiting; when one is over that a run did not wait for, the cluster is reconciled again.
+ * The health checks of a cluster's nodes. They continue from run to run, so that a slow node delays no other push; when
+ * one ends that a run did not wait for, the cluster is reconciled again.
  */
 export class HealthWatch {
   readonly #watches = new Map<string, Watch>()
@@ -27,14 +27,14 @@ export class HealthWatch {
     this.#patienceMs = patienceMs
   }
 
-  /** Called when a check is over that a run did not wait for. */
+  /** `changed` is called when a check ends that a run did not wait for. */
   onChange(changed: () => void): void {
     this.#changed = changed
   }
 
   /**
-   * The health of a node as it was applied last. `changed`: objects were changed just now, so that what was known of them
-   * is old. `applied`: they were at least looked at, so that a check that is over begins again.
+   * The health of a node as it was applied last. `changed`: objects were just changed, so earlier results are outdated.
+   * `applied`: they were at least compared, so a finished check begins again.
    */
   async look(open: Open, node: ApprovedNode, what: 'changed' | 'applied' | 'settled'): Promise<NodeHealth> {
     const ids = appliedIds(node)
@@ -57,7 +57,7 @@ export class HealthWatch {
     return { state: 'waiting' }
   }
 
-  /** It is applied no more. */
+  /** Stops the check of the node. */
   forget(key: string): void {
     this.#watches.get(key)?.stop()
     this.#watches.delete(key)
@@ -84,7 +84,6 @@ export class HealthWatch {
   }
 }
 
-/** One health check. */
 class Watch {
   readonly digest: string
   readonly #controller = new AbortController()
@@ -116,7 +115,7 @@ class Watch {
   }
 }
 
-/** What an apply of the node does not leave alone by its own words, as far as health checks ask for it. */
+/** The ids of objects for health checks, without those that Flux leaves alone by their labels or annotations. */
 function appliedIds({ objects, settings: { wait } }: ApprovedNode): ObjectId[] {
   if (!wait) return []
   return objects.flatMap(text => {

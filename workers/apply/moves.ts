@@ -14,7 +14,7 @@ interface Declared {
   readonly cluster: string
   readonly nodes: ReadonlyMap<string, EvaluatedNode>
   readonly applied: ReadonlySet<string>
-  /** By where it is applied and its id; made when it is asked for. */
+  /** By target and id; built on first use. */
   byPlace?: ReadonlyMap<string, readonly EvaluatedNode[]>
 }
 
@@ -23,19 +23,19 @@ export class Moves {
   readonly #inventories: () => ReadonlyMap<string, Inventory>
   #declared: Declared = { cluster: '', nodes: new Map(), applied: new Set() }
 
-  /** `inventories`: as they are when it is asked. */
+  /** `inventories`: returns the present ones. */
   constructor(inventories: () => ReadonlyMap<string, Inventory>) {
     this.#inventories = inventories
   }
 
-  /** This is approved from now on. `cluster`: where the Kustomizations are. */
+  /** Sets what is approved from now on. `cluster`: where the Kustomizations are. */
   replace(cluster: string, { nodes, apply }: Approving): void {
     const applied = new Set(apply.map(({ key }) => key))
     this.#declared = { cluster, nodes: new Map(nodes.map(node => [node.key, node])), applied }
   }
 
   /**
-   * The node that declares an object of an inventory whose own node does not declare it: the object is left to that node.
+   * The node that declares an object which the node of its inventory does not declare: the object is left to it.
    * Undefined: it may be deleted. A node of another identity counts only if the rules allow it to have the object.
    */
   takerOf(
@@ -47,7 +47,7 @@ export class Moves {
     return others.find(one => applied.has(one.key) || one.user === user || one.tenant === null || mayHave(one, id))
   }
 
-  /** Whether such a node has not taken the object over yet, by its inventory. */
+  /** Whether there is such a node and its inventory does not have the object yet. */
   isAwaited(from: Parameters<Moves['takerOf']>[0], entry: InventoryEntry): boolean {
     const taker = this.takerOf(from, entry)
     if (taker === undefined) return false
@@ -58,8 +58,8 @@ export class Moves {
   }
 
   /**
-   * Whether `to` may take over an object with the labels of `owner`: the inventory of that Kustomization has it, and the
-   * Kustomization is approved and does not declare it, or is gone from what is approved.
+   * Whether `to` may take over an object with the labels of `owner`: the inventory of that Kustomization has it, and
+   * the Kustomization is approved and does not declare it, or is not part of what is approved.
    */
   isReleased(
     to: Pick<ApprovedNode, 'key' | 'cluster'>,
@@ -94,7 +94,7 @@ export function keptFor(moves: Moves, from: Parameters<Moves['takerOf']>[0]) {
   }
 }
 
-/** The nearest node above one that is gone which is still there. */
+/** The nearest ancestor of a removed node that still exists. */
 function presentAbove(
   { parent }: Inventory,
   present: ReadonlyMap<string, unknown>,
@@ -108,7 +108,7 @@ function presentAbove(
   return undefined
 }
 
-/** The rules could evaluate all of the node, and none of them blocks this object. */
+/** Whether the rules evaluated all of the node, and none of them blocks this object. */
 function mayHave({ failures, holes = [], findings }: EvaluatedNode, id: string): boolean {
   if (failures.length > 0 || holes.length > 0) return false
   const blocking = findings.filter(
@@ -117,7 +117,7 @@ function mayHave({ failures, holes = [], findings }: EvaluatedNode, id: string):
   return blocking.every(({ object }) => entryIdOf(object) !== id)
 }
 
-/** Which nodes declare an object, whatever the version, by where it is applied and its id. */
+/** The nodes that declare an object, in whatever version, by target and id. */
 function declarations(nodes: readonly EvaluatedNode[]): ReadonlyMap<string, readonly EvaluatedNode[]> {
   const found = new Map<string, EvaluatedNode[]>()
   for (const node of nodes) {
@@ -133,7 +133,7 @@ function declarations(nodes: readonly EvaluatedNode[]): ReadonlyMap<string, read
 
 const placeOf = (cluster: string, id: string) => `${cluster} ${id}`
 
-/** Undefined for what no inventory can hold. */
+/** Undefined for an id that no inventory can hold. */
 function entryIdOf(id: Parameters<typeof entryOf>[0]): string | undefined {
   try {
     return entryOf(id).id

@@ -3,19 +3,19 @@ import type { ClusterClient } from '../../src/cluster/client.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import type { ApprovedNode } from '../../src/verdict/approve.ts'
 
-/** How long a node may be without an answer before the others go on without it. */
+/** How long a node may wait for an answer before the others continue without it. */
 const PATIENCE_MS = 2_000
-/** How long a turn that is told to stop may take for that. */
+/** How long an aborted turn may take to stop. */
 const STOP_MS = 1_000
 
-/** What a node is told of whose turn goes on beside the run. */
+/** The reason shown for a node whose turn continues beside the run. */
 export const LEFT_BEHIND =
   'the API server does not answer a request of this Kustomization. The request goes on beside the others, until it times out'
 
-/** What the turn of a node does that is gone. */
+/** The turn of a removed node. */
 export const END = 'end'
 
-/** The same client, whose requests end with the turn and are its progress. */
+/** Wraps a client: its requests end with the turn and are its progress. */
 export type Observe = (client: ClusterClient) => ClusterClient
 
 interface Turn {
@@ -26,8 +26,8 @@ interface Turn {
 }
 
 /**
- * The turns of a cluster's nodes. Who is without an answer for some time is left behind: the turn goes on, and neither
- * other nodes nor the end of the run nor the next run waits for it. Of each node there is one turn at a time.
+ * The turns of a cluster's nodes. A turn without an answer for some time is left behind: it continues, and neither
+ * other nodes nor this run nor the next one waits for it. A node has one turn at a time.
  */
 export class NodeTurns {
   readonly #patienceMs: number
@@ -38,12 +38,12 @@ export class NodeTurns {
     this.#patienceMs = patienceMs
   }
 
-  /** Called when a turn is over that was left behind. `ok`: it did not throw. */
+  /** `ended` is called when a turn that was left behind is over. `ok`: it did not throw. */
   onEnd(ended: (key: string, ok: boolean) => void): void {
     this.#ended = ended
   }
 
-  /** No turn goes on. */
+  /** Whether no turn is running. */
   get isIdle(): boolean {
     return this.#turns.size === 0
   }
@@ -53,8 +53,8 @@ export class NodeTurns {
   }
 
   /**
-   * Does `work` with a client whose requests end with the turn; `left`: it goes on, or another turn of the node does. Throws
-   * what `work` throws before it is left behind.
+   * Runs `work` with a client whose requests end with the turn; `left`: it, or another turn of the node, continues.
+   * Throws what `work` throws before it is left behind.
    */
   async run<T>(
     client: ClusterClient,
@@ -92,7 +92,7 @@ export class NodeTurns {
     }
   }
 
-  /** Ends the turns that were left behind and do what is not wanted now. */
+  /** Ends turns that were left behind and are no longer wanted. */
   async keep(isWanted: (key: string, what: string) => boolean): Promise<void> {
     const stopped: Promise<void>[] = []
     for (const [key, { what, abort, done }] of this.#turns) {
@@ -110,7 +110,7 @@ export class NodeTurns {
     await Promise.all(turns.map(({ done }) => done))
   }
 
-  /** Resolves when nothing was answered for so long. */
+  /** Resolves after that time without an answer. */
   #untilSilent(progress: Progress): { left: Promise<'left'>; cancel: () => void } {
     const { promise: left, resolve } = Promise.withResolvers<'left'>()
     let timer: NodeJS.Timeout
@@ -124,15 +124,15 @@ export class NodeTurns {
   }
 }
 
-/** When something last went on, and how many requests wait here for their turn: the API server has not heard of them. */
+/** When the last progress was, and how many requests still wait in this process, unknown to the API server. */
 interface Progress {
   at: number
   waiting: number
 }
 
 /**
- * A client that notes progress. Writes and dry runs that are answered are progress; who only asks again and again waits for
- * something, except at the end of a node, which waits for what is deleted.
+ * A client that notes progress: answered writes and dry runs. Repeated reads only wait for something, except at the end
+ * of a node, which waits for deletions.
  */
 function observed(client: ClusterClient, signal: AbortSignal, progress: Progress, what: string): ClusterClient {
   return {
@@ -159,9 +159,9 @@ function observed(client: ClusterClient, signal: AbortSignal, progress: Progress
   }
 }
 
-/** How many nodes are applied at once, where nothing else is said. */
+/** How many nodes are applied at once by default. */
 const LANES = 16
-/** A node that takes longer leaves its lane to the others and goes on beside them. */
+/** A slower node leaves its lane to the others and continues beside them. */
 const SLOW_MS = 5000
 
 type Ordered = Pick<ApprovedNode, 'key' | 'parent' | 'dependsOn' | 'suspend'> & {
@@ -172,20 +172,20 @@ interface Lanes<N> {
   readonly lanes?: number
   readonly slowMs?: number
   /**
-   * Applies a node whose turn it is; true: completely; `left`: its turn goes on beside the run, and what comes after it does
-   * not begin. What it throws ends the run: no other node begins.
+   * Applies a node in its turn; true: completely; `left`: its turn continues beside the run, and what comes after it
+   * does not begin. If it throws, the run ends and no other node begins.
    */
   readonly apply: (node: N) => Promise<boolean | 'left'>
-  /** Whether the cluster says that a node is ready, which is not applied because it or its parent is suspended. */
+  /** Whether the cluster reports a node as ready that is not applied because it or its parent is suspended. */
   readonly isReady?: (node: N) => boolean
-  /** Told of a node that is not applied, and why. `dependency`: the key of the one that it waits for. */
+  /** Called for a node that is not applied, with the reason. `dependency`: the key of the node that it waits for. */
   readonly held: (node: N, reason: string, dependency?: string) => void
 }
 
 /**
- * Applies nodes side by side, each after the turn of its parent and after what it depends on was applied completely. A
- * node whose turn never comes is held, with the reason (circles included). A suspended node holds its children too:
- * their specs are its rendering, which is not to be applied now; what depends on one that is ready goes on. Who fails or is slow delays only what waits for it.
+ * Applies nodes in parallel, each after the turn of its parent and after its dependencies were applied completely. A
+ * node whose turn never comes is held, with the reason (cycles included). A suspended node holds its children: their
+ * specs are its rendering; what depends on a ready one continues. A failed or slow node delays only what waits for it.
  */
 export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work: Lanes<N>): Promise<void> {
   const slots = new Slots({
@@ -230,7 +230,7 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
     if (busy.size === 0) over.resolve()
   }
   const start = (candidates: readonly N[]) => {
-    // a held node ends its turn at once: what waits for it is looked at next
+    // a held node ends its turn at once: what waits for it comes next
     const queue = [...candidates]
     for (const node of queue) {
       if (!waiting.has(node.key) || !isReady(node)) continue
@@ -242,7 +242,7 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
         continue
       }
       suspendedBy.set(node.key, by)
-      // as Flux, which asks the status of a dependency, whether or not it is suspended
+      // as in Flux, which reads the status of a dependency, whether or not it is suspended
       if (work.isReady?.(node)) complete.add(node.key)
       work.held(node, by === node.key ? 'it is suspended' : `${by} is suspended`)
       queue.push(...(followers.get(node.key) ?? []))
@@ -259,7 +259,7 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
   }
 }
 
-/** Who may be ready when the turn of a node is over: its children and what depends on it, in the order of the nodes. */
+/** The nodes that may begin after the turn of a node: its children and its dependents, in the order of the nodes. */
 function followersOf<N extends Ordered>(nodes: readonly N[]): Map<string, N[]> {
   const followers = new Map<string, N[]>()
   for (const node of nodes) {

@@ -10,15 +10,15 @@ import type { Approved, ApprovedWithValues, CommitOf } from './approved-nodes.ts
 import { type Reporter, reportApplied, reportProgress } from './report-applied.ts'
 
 /**
- * For a cluster that has a worker of its own: stores what is approved for it, and publishes what it reported about exactly
- * that. The worker fetches the one and brings the other by the web process; it never gets here.
+ * For a cluster that has a worker of its own: stores what is approved for it, and publishes what it reported about
+ * exactly that. The worker exchanges both with the web process only.
  */
 export async function offerWork(offer: Offered, record: InstallationRecord): Promise<void> {
   const { reporter, binding, approved } = offer
   const { config, work } = reporter.context
   const { name: cluster } = binding
   const last = await work.reported(cluster)
-  // whether something is approved matters only where something waits for it
+  // approvals matter only if something waits for them
   const waiting = last ? waitingNodes(last) : []
   const digests = waiting.length > 0 ? await approved.prunes?.approvals(waiting) : undefined
   const prunes = { share: config.pruneShare, atLeast: config.pruneAtLeast, approved: [...(digests ?? [])] }
@@ -29,12 +29,12 @@ export async function offerWork(offer: Offered, record: InstallationRecord): Pro
   if (last?.revisionSet === offered.revisionSet) await publishReported(offer, last)
 }
 
-/** Nodes that the worker does not apply, for whatever reason. */
+/** Keys of the nodes that the worker does not apply. */
 function waitingNodes({ applied }: Pick<ApplyResults, 'applied'>): string[] {
   return applied.filter(({ outcome }) => outcome === 'held').map(({ key }) => key)
 }
 
-/** What the worker of a cluster may apply, and who says what came of it. */
+/** What the worker of a cluster may apply, and the reporter of its results. */
 export interface Offered {
   readonly reporter: Reporter
   readonly binding: ClusterBinding
@@ -46,14 +46,14 @@ interface WorkInput {
   readonly binding: Pick<ClusterBinding, 'name' | 'fleet' | 'branch'>
   readonly approved: Approved
   readonly record: InstallationRecord
-  /** All that the installation has. */
+  /** All repositories of the installation. */
   readonly repositories: readonly ReadableRepository[]
   readonly prunes: ClusterWork['prunes']
 }
 
 /**
- * What the worker of one cluster is told: the approved revision set, and of repositories only those whose content its own
- * nodes hold, beside the fleet's. What other clusters read is not named.
+ * The work for the worker of one cluster: the approved revision set, and of repositories only the fleet's and those
+ * that its own nodes read. Sources of other clusters are not named.
  */
 function workOf({ binding, approved, record, repositories, prunes }: WorkInput): ClusterWork {
   const { name: cluster, fleet: url, branch } = binding
@@ -86,7 +86,7 @@ function workOf({ binding, approved, record, repositories, prunes }: WorkInput):
 
 const digestOf = (nodes: Approved['nodes'], key: string): string => nodes.find(one => one.key === key)?.digest ?? ''
 
-/** By its address now, or by one that it had and GitHub leads on from. */
+/** Whether an address is the repository's present one, or an earlier one that GitHub redirects. */
 function leadsTo(address: string, { id, url }: ReadableRepository, { names }: InstallationRecord): boolean {
   if (address.toLowerCase() === url.toLowerCase()) return true
   const [, owner = '', repo = ''] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(address) ?? []
@@ -98,12 +98,12 @@ function described(one: ReadableRepository): WorkRepository {
   return { id, owner, name, url, defaultBranch, archived, createdAt, pushedAt: pushedAt ?? '', visibility }
 }
 
-/** A worker that says again and again that something waits has the fleet evaluated no more often than this. */
+/** How often at most a worker's reports of waiting nodes have the fleet evaluated. */
 const APPROVALS_EVERY_MS = 5_000
 
 /**
- * Publishes what the worker in a cluster reported last. What this process offered it is not evaluated again; where another
- * process did, a run of `reconcile` publishes it. Where a node waits for an approval, `reconcile` looks for one.
+ * Publishes the last report of a cluster's worker. Does not evaluate again if this process offered the work; otherwise
+ * a run of `reconcile` publishes it. If a node waits for an approval, `reconcile` looks for one.
  */
 export async function publishResults(
   { work, queue }: Pick<WorkerContext, 'work' | 'queue'>,
@@ -120,7 +120,7 @@ export async function publishResults(
   if (isWaiting) await queue.add('reconcile', { cluster }, { delayMs: APPROVALS_EVERY_MS })
 }
 
-/** Publishes what the worker in a cluster reported, as far as it can be its to say, like the results of a worker of the site. */
+/** Publishes a worker's report, limited by attributeResults, like the results of a worker of the site. */
 async function publishReported({ reporter, binding, approved, fleet }: Offered, results: ApplyResults): Promise<void> {
   const { name: cluster } = binding
   const own = new Set(approved.nodes.map(({ key }) => key))
@@ -138,12 +138,12 @@ async function publishReported({ reporter, binding, approved, fleet }: Offered, 
   await reportApplied(reporter, { ...report, ...(failure === undefined ? {} : { problem: failure }) })
 }
 
-/** Kustomizations that git no longer has, of one report: what else goes is named once. */
+/** How many removed Kustomizations of one report are listed. */
 const MAX_GONE = 1_000
 
 /**
- * What a cluster's worker says, as far as it can be its to say: of nodes that were approved what became of them, of others
- * only that they are gone, and never that what is held was applied. A node that it leaves out has failed, once the run is over.
+ * Limits the report of a cluster's worker: results of approved nodes; of others only that they are gone; never that a
+ * held node was applied. An approved node that it leaves out has failed, once the run is over.
  */
 export function attributeResults(
   cluster: string,
@@ -160,7 +160,7 @@ export function attributeResults(
     return [{ key, user, outcome: 'failed', reason: 'the worker of the cluster did not report it', objects: [] }]
   })
   const ofHeld = held.map(({ node: key, reason, by }): AppliedNode => {
-    // what waits for values of the cluster is for its worker to open
+    // the worker decides about nodes that wait for values of its cluster
     const one = by === undefined ? undefined : byKey.get(key)
     if (one) return { ...one, user: users.get(key) ?? '' }
     return { key, user: users.get(key) ?? '', outcome: 'held', reason, objects: [] }

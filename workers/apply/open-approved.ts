@@ -23,20 +23,20 @@ const AT_ONCE = 16
 /** A cluster, and what is kept of it between two runs. */
 interface Opening {
   readonly client: ClusterClient
-  /** The services whose keys the operator lists, with the tokens that they gave. */
+  /** The services whose keys the operator lists, with the tokens that they returned. */
   readonly kms: Kms
   readonly opened?: OpenedMemory | undefined
 }
 
 interface Context extends Pick<WorkerContext, 'evaluator'> {
-  /** Digests of what holds values of the cluster are made with it: with another one, everything that has such values is applied again. */
+  /** Key of the digests of cluster values: with another one, everything that has such values is applied again. */
   readonly valuesKey: string
 }
 
 /**
- * What may be applied of what was approved, with the values of the cluster: reads those that the nodes depend on, evaluates
- * the same revision set with them, and keeps what passes again. What cannot be read, or does not pass, is held. Throws where
- * the cluster does not answer.
+ * Reads the cluster values that approved nodes depend on, evaluates the same revision set with them, and returns what
+ * passes again. A node whose values cannot be read, or that does not pass, is held. Throws if the cluster does not
+ * answer.
  */
 export async function openApproved(
   { evaluator, valuesKey }: Context,
@@ -76,9 +76,9 @@ const UNEVALUATED =
 
 interface ReadAll {
   readonly read: ReadonlyMap<string, NodeValues>
-  /** Why not, by the key of the node. */
+  /** Reasons by the key of the node. */
   readonly unread: Map<string, string>
-  /** Of which only decrypting failed: it fails as a whole, and holds nothing else back. */
+  /** Nodes of which only decryption failed: each fails as a whole, and holds nothing else back. */
   readonly unopened: Map<string, string>
 }
 
@@ -97,7 +97,7 @@ async function readAll(
       objects = await readValues(client, node, signal)
       const { files, sealed } = await openSealed(client, node, kms, opened)
       const isThere = files.size + sealed.size > 0 || [...objects.values()].some(data => data !== null)
-      // without any of them it is as it was evaluated
+      // without any of them it stays as it was evaluated
       if (isThere || refused.includes(UNKNOWN_VALUES)) read.set(key, { objects, files, sealed })
     } catch (error) {
       const { message, fix } = await nodeFailure(client, error, signal)
@@ -125,13 +125,13 @@ function clusterValues(nodes: ReadonlyMap<string, NodeValues>, seal: (text: stri
   return { digest: seal(JSON.stringify(all)), nodes }
 }
 
-/** Its own use of the key: nothing else that is signed with it has this form. */
+/** Derives a key for this use alone: nothing else that is signed with the key has this form. */
 function sealOf(key: string): (text: string) => string {
   const own = createHmac('sha256', key).update('bailiwick cluster values').digest()
   return text => createHmac('sha256', own).update(text).digest('hex')
 }
 
-/** Too much to evaluate is what these values make of it: their nodes are held, nobody else's. */
+/** If these values exceed the evaluation limits, only their nodes are held. */
 function limited(error: unknown): undefined {
   if (error instanceof BailiwickError && error.code === 'evaluation-limits') return undefined
   throw error
@@ -142,8 +142,8 @@ const MAX_BYTES = 4 * 1024 * 1024
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
 /**
- * Reads what a Kustomization substitutes from, each as its account and in its own namespace, where kustomize-controller
- * uses its own rights. What is optional may be missing. Throws `cluster-invalid`, `cluster-forbidden` and what a request
+ * Reads what a Kustomization substitutes from, each as its account and in its own namespace (kustomize-controller uses
+ * its own rights). Optional ones may be missing. Throws `cluster-invalid`, `cluster-forbidden` and what a request
  * throws, without any value.
  */
 async function readValues(

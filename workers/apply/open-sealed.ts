@@ -19,9 +19,9 @@ const NOWHERE = { repository: '', file: '', line: 0, column: 0 }
 type Sealed = Pick<NodeValues, 'files' | 'sealed'>
 
 /**
- * What is encrypted in the objects of a node, in its patches, and in files that its Secrets are generated from, in clear: opened with the keys
- * that its account may read, so that no tenant can use those of another, and those of services that are listed for its
- * namespace. What was opened before is not opened again. Throws `cluster-invalid` or `cluster-forbidden`, without any value.
+ * Decrypts the objects of a node, its patches, and the files of its generated Secrets: with keys that its account may
+ * read, so that no tenant can use those of another, and with services that are listed for its namespace. What was
+ * opened before is not opened again. Throws `cluster-invalid` or `cluster-forbidden`, without any value.
  */
 export async function openSealed(
   client: ClusterClient,
@@ -95,8 +95,8 @@ interface Kept {
 }
 
 /**
- * What was decrypted for each node, so that keys are read and services asked only where something encrypted changed. What does
- * not fit is decrypted anew.
+ * The decrypted content of each node, so that keys and services are used only when something encrypted changed. What
+ * does not fit is decrypted anew.
  */
 export class OpenedMemory {
   readonly #kept = new Map<string, Kept>()
@@ -107,7 +107,7 @@ export class OpenedMemory {
     this.#limit = limit
   }
 
-  /** What was kept for the node, where it is about the same. */
+  /** The kept content of the node, if it is about the same `what`. */
   get(node: string, what: unknown): Opened | undefined {
     const kept = this.#kept.get(node)
     return kept?.digest === digestOf(what) ? kept.opened : undefined
@@ -126,7 +126,7 @@ export class OpenedMemory {
     for (const node of this.#kept.keys()) if (!nodes.has(node)) this.forget(node)
   }
 
-  /** Its keys may be others now. */
+  /** Its keys may have changed. */
   forget(node: string): void {
     this.#bytes -= this.#kept.get(node)?.bytes ?? 0
     this.#kept.delete(node)
@@ -158,7 +158,7 @@ interface Reader {
   readonly namespace: string
 }
 
-/** All that may open what a Kustomization holds: the keys of its Secret, and those of services that are listed for it. */
+/** All keys for what a Kustomization holds: those of its Secret, and those of services that are listed for it. */
 async function identitiesOf(
   client: ClusterClient,
   node: Reader,
@@ -172,9 +172,9 @@ async function identitiesOf(
 }
 
 /**
- * The keys of a Secret that `spec.decryption` names, in the entries that kustomize-controller reads: `*.agekey` and `*.asc`.
- * Read as the account, so that no tenant can use those of another. `mayHoldNone`: keys of services may open the same. Throws
- * `cluster-invalid` or `cluster-forbidden`.
+ * The keys of a Secret that `spec.decryption` names, in the entries that kustomize-controller reads: `*.agekey` and
+ * `*.asc`. Read as the account, so that no tenant can use those of another. `mayHoldNone`: keys of services may open
+ * the same content. Throws `cluster-invalid` or `cluster-forbidden`.
  */
 async function readIdentities(
   client: ClusterClient,

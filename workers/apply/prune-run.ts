@@ -25,8 +25,8 @@ import { showFailure, showHeld, showResult } from './show-node.ts'
 const AT_ONCE = 16
 
 /**
- * Deletes what is gone, side by side: nodes that are gone, children before parents, then what the remaining ones have no
- * more, each before what it needs. Returns the nodes that are gone and of which something is left, by key.
+ * Deletes in parallel: removed nodes, children before parents, then what the remaining ones no longer have, each before
+ * what it needs. Returns the removed nodes with objects left, by key.
  */
 export async function pruneAll(
   run: Run,
@@ -38,7 +38,7 @@ export async function pruneAll(
   const present = new Set(approved.nodes.map(node => node.key))
   const gone = removedNodes(inventories, present, complete).map(inventory => {
     const live = board.live(placeOf(inventory))
-    // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
+    // while its Kustomization exists, that decides how it ends: by its deletionPolicy, and whether it is suspended
     if (live === undefined) return inventory
     return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
   })
@@ -64,7 +64,7 @@ export async function pruneAll(
       if (inventory.parent !== null) waiting.add(inventory.parent)
     })
   }
-  // the same order whoever was quicker
+  // an order that does not depend on timing
   for (const { node: key } of gone) {
     const one = applied.get(key)!
     applied.delete(key)
@@ -83,7 +83,7 @@ interface StalePrunes {
   readonly block: (key: string) => void
 }
 
-/** Deletes what nodes have no more that were applied; who needs others goes before them. */
+/** Deletes what applied nodes no longer have; nodes that need others go before them. */
 async function pruneRemaining(run: Run, approved: Approved, { held, blocked, block }: StalePrunes): Promise<void> {
   const { results, applied, board } = run
   const nodes = new Map(approved.apply.map(node => [node.key, node]))
@@ -108,7 +108,7 @@ async function pruneRemaining(run: Run, approved: Approved, { held, blocked, blo
   }
 }
 
-/** True: it goes on beside the run, or something stays until another node takes it over. */
+/** True: it continues beside the run, or an object stays until another node takes it over. */
 async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, stale }: NodeResult): Promise<boolean> {
   const { client, memory, signal, applied, board, took, health } = run
   const { key } = node
@@ -140,7 +140,7 @@ async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, st
   }
 }
 
-/** Ends a node that is gone. `orphaned`: something of it is left, and its account is gone. `held`: why that waits. */
+/** Ends a removed node. `orphaned`: objects of it are left, and its account is gone. `held`: why that waits. */
 async function pruneGone(
   run: Run,
   inventory: Inventory,
@@ -164,7 +164,7 @@ async function pruneGone(
     const { objects, complete, kept } = turn
     applied.set(key, { key, user, outcome: 'applied', objects })
     if (complete && !kept) return 'finished'
-    // nobody can delete it any more, and nobody must wait for that
+    // without the account nothing can delete it, so nothing may wait for that
     return (await accountIsGone(client, user)) ? 'orphaned' : 'unfinished'
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
@@ -173,7 +173,7 @@ async function pruneGone(
   }
 }
 
-/** Where the objects of an inventory are, with requests that are progress of the turn. */
+/** The target of an inventory, with requests that are progress of the turn. */
 function observedTarget({ client, memory }: Run, inventory: Inventory, observe: Observe) {
   return async (): Promise<ApplyTarget> => {
     const target = await targetOfInventory(client, memory.remotes, inventory)
@@ -208,7 +208,7 @@ interface PruneWhere {
 }
 
 /**
- * Deletes what a node that was applied completely has no more, as its account; what could not be deleted, and what another
+ * Deletes what a completely applied node no longer has, as its account; what could not be deleted, and what another
  * node is to take over, stays in the inventory.
  */
 async function pruneStale(
@@ -233,9 +233,9 @@ async function pruneStale(
 const NOTHING: PruneOutcome = { objects: [], complete: true, kept: false }
 
 /**
- * Ends a node that its parent renders no more: deletes what it has where its `deletionPolicy` and `prune` ask for that, and
- * forgets it. As with Flux, one that is suspended leaves everything. With WaitForTermination it ends when all is gone. What
- * another node takes over stays in the inventory until it did.
+ * Ends a node that its parent no longer renders: deletes its objects if its `deletionPolicy` and `prune` ask for that,
+ * and forgets it. As with Flux, a suspended one leaves everything. With WaitForTermination it ends when all objects are
+ * gone. What another node takes over stays in the inventory until then.
  */
 async function pruneNode(
   client: ClusterClient,
@@ -264,7 +264,7 @@ function deletesAll({ prune, deletionPolicy }: Inventory): boolean {
   return deletionPolicy !== 'Orphan'
 }
 
-/** The live Kustomization says so: `flux suspend` writes it there. */
+/** Whether the live Kustomization is suspended: `flux suspend` writes it there. */
 async function isSuspendedLive(
   client: ClusterClient,
   { namespace, name }: Owner,
@@ -286,7 +286,7 @@ function prune(
   return pruneObjects(client, { user: inventory.user, owner: ownerOf(inventory), entries, keep, signal })
 }
 
-/** Deletes nothing: only what another node has not taken over yet is still to be looked after. */
+/** Deletes nothing; keeps only the entries that another node has not taken over yet. */
 function leave(inventory: Inventory, entries: readonly InventoryEntry[], moves: Moves): PruneResult {
   return { objects: [], remaining: entries.filter(entry => moves.isAwaited(inventory, entry)) }
 }
@@ -311,9 +311,9 @@ function described({ objects }: PruneResult): PruneOutcome {
 }
 
 /**
- * The nodes whose end is certain, children before parents: they have an inventory, the evaluation knows them no more, and
- * the node that used to render them was applied completely just now (or is itself one whose end is certain). What a
- * parent that is red, held or unreadable does not show is not gone.
+ * The nodes that are certainly removed, children before parents: they have an inventory, the evaluation no longer knows
+ * them, and the node that rendered them was just applied completely (or is itself certainly removed). What a failed,
+ * held or unreadable parent does not show does not count as removed.
  */
 export function removedNodes(
   inventories: readonly Inventory[],
@@ -337,8 +337,8 @@ export function removedNodes(
 }
 
 /**
- * Groups items so that each comes before what it needs: what nobody needs first. Items of one group do not need each other,
- * except in a last group of circles and what those need.
+ * Groups items so that each comes before what it needs, starting with those that no item needs. Items of one group do
+ * not need each other, except in a last group of cycles and what those need.
  */
 export function dependentsFirst<T>(
   items: readonly T[],
@@ -347,7 +347,7 @@ export function dependentsFirst<T>(
 ): T[][] {
   const byKey = new Map(items.map(item => [keyOf(item), item]))
   const needed = (item: T) => new Set(needs(item).filter(key => byKey.has(key) && key !== keyOf(item)))
-  /** By how many each is still needed. */
+  /** How many items still need each. */
   const dependents = new Map(items.map(item => [keyOf(item), 0]))
   for (const item of items) for (const key of needed(item)) dependents.set(key, dependents.get(key)! + 1)
   const groups: T[][] = []

@@ -16,18 +16,18 @@ import { openApproved } from './open-approved.ts'
 import { type Reporter, type ReportMemory, reportApplied, reportDriftSoon, reportProgress } from './report-applied.ts'
 import { openWatchedCluster, type WatchedCluster } from './watched-cluster.ts'
 
-/** What a process keeps between two runs: only what spares requests. */
+/** What a process keeps between two runs, only to save requests. */
 interface ReconcileMemory {
   readonly clusters: ReconciledClusters
   readonly reports: ReportMemory
-  /** What was offered to the workers of clusters last. */
+  /** The last offers to the workers of clusters. */
   readonly offers: Map<string, Offered>
 }
 
-/** How often a run that goes on is reported. */
+/** How often a running run is reported. */
 const PROGRESS_MS = 10_000
 
-/** Brings one bound cluster to what is approved now, or has its own worker do that, and says on the commits what came of it. Safe to run at any time, any number of times. */
+/** Applies what is approved to one bound cluster, or has its worker do that, and reports on the commits. Repeatable. */
 export async function reconcileCluster(
   context: WorkerContext,
   memory: ReconcileMemory,
@@ -77,7 +77,7 @@ export async function reconcileCluster(
   }
 }
 
-/** A node that waits for a value of the cluster may have got it just now. */
+/** A changed object may be a value that another node waits for. */
 const isChanged = ({ objects }: AppliedNode) =>
   objects.some(({ action }) => action === 'created' || action === 'configured')
 
@@ -99,7 +99,7 @@ async function approvalsOf(
   return new Set(approved)
 }
 
-/** Commits of held nodes that are asked for approvals: beyond it they wait. */
+/** Limit of held nodes' commits whose approvals are read; the others wait. */
 const MAX_APPROVING = 20
 
 /** Why the run as a whole ended: the next resync tries again. */
@@ -130,7 +130,7 @@ function unreadable(binding: ClusterBinding): BailiwickError {
   )
 }
 
-/** What fleet admins allow to be deleted: digests recorded on the commit, and prints on the pull request that it merged. */
+/** What fleet admins allow to be deleted: digests recorded on the commit, and prints on its pull request. */
 async function pruneApprovals(
   octokit: Octokit,
   app: AppIdentity,
@@ -145,11 +145,11 @@ async function pruneApprovals(
 
 type Context = Pick<WorkerContext, 'config' | 'log' | 'queue' | 'metrics'>
 
-/** What this process keeps of each bound cluster: its connections, its kinds, what was applied there, who watches it. */
+/** What this process keeps of each bound cluster: its connections, its kinds, what was applied there, its watches. */
 export class ReconciledClusters {
   readonly #open = new Map<string, Promise<WatchedCluster>>()
 
-  /** Throws `config` where the kubeconfig cannot be used; nothing is kept then. */
+  /** Throws `config` if the kubeconfig cannot be used; nothing is kept then. */
   async get(context: Context, binding: ClusterBinding): Promise<WatchedCluster> {
     const known = this.#open.get(binding.name)
     if (known) return known

@@ -21,7 +21,7 @@ import type { Installation, ReadableRepository, WorkerContext } from '../fleets/
 import { recordDecision } from '../gate/record-decision.ts'
 import { type Approved, type CommitOf, commitOf, groupByCommit } from './approved-nodes.ts'
 
-/** Publishes the result of a run on each commit that it applied; a repository is told of its own nodes only. */
+/** Publishes the result of a run on each commit that it applied; a repository sees only its own nodes. */
 export async function reportApplied(reporter: Reporter, report: RunReport): Promise<void> {
   const { cluster, fleet, approved, problem } = report
   const applied = withLines(report.applied, approved.nodes)
@@ -31,13 +31,13 @@ export async function reportApplied(reporter: Reporter, report: RunReport): Prom
   await keepPages(reporter, { ...report, applied, isRunning: false })
 }
 
-/** Shows how far a run is that has not ended. */
+/** Publishes the progress of a running run. */
 export async function reportProgress(reporter: Reporter, report: RunReport): Promise<void> {
   const applied = withLines(report.applied, report.approved.nodes)
   await keepPages(reporter, { ...report, applied, isRunning: true })
 }
 
-/** Shows what was corrected since the last run; what is corrected within seconds is shown together. */
+/** Publishes what was corrected since the last run; corrections within seconds are published together. */
 export function reportDriftSoon(reporter: Reporter, cluster: string, report: () => RunReport): void {
   const { drifting, pace } = reporter.memory
   if (drifting.has(cluster)) return
@@ -49,7 +49,7 @@ export function reportDriftSoon(reporter: Reporter, cluster: string, report: () 
   drifting.set(cluster, timer.unref())
 }
 
-/** The cluster is as it is, whether or not people can read about it. */
+/** Errors are only logged: the cluster is applied, whether or not people can read about it. */
 async function keepPages(reporter: Reporter, report: RunReport & { readonly isRunning: boolean }): Promise<void> {
   const { log } = reporter.context
   await keepClusterPages(reporter, report).catch(err =>
@@ -95,7 +95,7 @@ export interface Reporter {
   readonly memory: ReportMemory
 }
 
-/** What a run has come to. */
+/** The state of a run. */
 interface RunReport {
   readonly cluster: string
   readonly fleet: CommitOf
@@ -103,17 +103,17 @@ interface RunReport {
   readonly applied: readonly AppliedNode[]
   /** When a node that failed is tried again, in ms since 1970. */
   readonly retryAt: (key: string) => number | undefined
-  /** What others changed, and was put back, the latest first. */
+  /** Corrected drift, latest first. */
   readonly drift: readonly DriftNote[]
-  /** Why it ended before its end. */
+  /** Why it ended early. */
   readonly problem?: string
 }
 
-/** How soon a first result is written on a pull request, and how often at most it is brought up to date. */
+/** How soon a first result is posted on a pull request, and how often at most it is updated. */
 interface CommentPace {
   readonly firstMs: number
   readonly everyMs: number
-  /** How often at most where only more drift was corrected. */
+  /** How often at most if only drift was corrected. */
   readonly driftMs: number
 }
 
@@ -122,15 +122,15 @@ export const COMMENT_PACE: CommentPace = { firstMs: 3_000, everyMs: 15_000, drif
 /** For a GitHub on this machine. */
 export const LOOPBACK_COMMENT_PACE: CommentPace = { firstMs: 30, everyMs: 150, driftMs: 150 }
 
-/** What a process remembers of what it published: only what spares requests. */
+/** What a process remembers of what it published, only to save requests. */
 export class ReportMemory {
   /** The check run of each cluster and commit. */
   readonly checkRuns = new Map<string, string>()
-  /** Pages by cluster and address of the repository, as they were stored last: for one that the store did not keep. */
+  /** Pages by cluster and address of the repository, as they were stored last: for one that the store dropped. */
   readonly pages = new Map<string, ClusterPage>()
   readonly pace: CommentPace
   readonly #due = new Map<string, number>()
-  /** Clusters whose page is about to show what was corrected between two runs. */
+  /** Clusters whose page will soon show what was corrected between two runs. */
   readonly drifting = new Map<string, NodeJS.Timeout>()
   readonly #now: () => number
 
@@ -139,14 +139,14 @@ export class ReportMemory {
     this.#now = now
   }
 
-  /** How long to wait before the comment of this name is written; undefined: one that is due already has the latest. */
+  /** The delay before the comment of this name is written; undefined: one is due already and will have the latest. */
   commentDelayMs(name: string, about: 'state' | 'drift' = 'state'): number | undefined {
     const now = this.#now()
     const { firstMs, everyMs, driftMs } = this.pace
     for (const [other, at] of this.#due) if (at + driftMs < now) this.#due.delete(other)
     const last = this.#due.get(name)
     const isDue = last !== undefined && last > now
-    // what waits because of drift only is brought forward by another state
+    // a comment that waits because of drift only is moved up by another state
     if (isDue && (about === 'drift' || last <= now + everyMs)) return undefined
     const pause = about === 'drift' ? driftMs : everyMs
     const due = isDue ? now + everyMs : Math.max(now + firstMs, (last ?? 0) + pause)
@@ -155,7 +155,7 @@ export class ReportMemory {
   }
 }
 
-/** The same, with the line in git of what was refused, and of the Kustomizations that are not applied. */
+/** Adds the line in git of refused objects, and of the Kustomizations that are not applied. */
 export function withLines(applied: readonly AppliedNode[], nodes: readonly EvaluatedNode[]): AppliedNode[] {
   const byKey = new Map(nodes.map(node => [node.key, node]))
   return applied.map(one => {
@@ -193,7 +193,7 @@ function writtenOf({ objects, places, lines }: EvaluatedNode): Map<string, Writt
 
 const keyOf = (id: ObjectId): string => `${groupOf(id.apiVersion)} ${display(id)}`
 
-/** A page is kept for days only: one that stays the same is stored again now and then. */
+/** Pages expire after days, so an unchanged one is stored again this often. */
 const RENEW_MS = 3_600_000
 /** How many corrections a page lists: the oldest go first. */
 const MAX_DRIFT = 100
@@ -202,14 +202,14 @@ const NARROWER = 'The details are in a source that fewer people can see than thi
 type Report = RunReport & { readonly isRunning: boolean }
 
 /**
- * Stores the page of the cluster for each repository that something of it comes from, and has the comment of each commit
- * written whose nodes are in another state now.
+ * Stores the page of the cluster for each repository that part of it comes from, and enqueues the comment of each
+ * commit whose nodes changed their state.
  */
 async function keepClusterPages(reporter: Reporter, report: Report): Promise<void> {
   const { fleet, approved, problem, applied } = report
   const keys = [...new Set([...approved.nodes.map(({ key }) => key), ...applied.map(({ key }) => key)])]
   const commits = new Map(keys.map(key => [key, commitOf(fleet, approved, key)]))
-  // what ended the run is the platform's
+  // an error that ended the run concerns the platform
   const urls = problem === undefined ? new Set([...commits.values()].map(({ url }) => url)) : new Set<string>()
   for (const url of new Set([fleet.url, ...urls])) {
     const repository = await findRepository(reporter.installation, { url })
@@ -284,7 +284,7 @@ function withoutDetails({ reason, place: _place, paths: _paths, ...state }: Node
   return { ...state, objects: [], ...(reason === undefined ? {} : { reason: NARROWER }) }
 }
 
-/** Of the nodes that are shown whole; what a process that ended remembered stays, until there is too much. */
+/** Drift of the nodes that are shown in full; entries of an earlier process stay, up to the limit. */
 async function driftOn(
   { installation }: Reporter,
   { drift }: Report,
@@ -307,7 +307,7 @@ async function driftOn(
   return [...own, ...earlier].slice(0, MAX_DRIFT)
 }
 
-/** Commits of the page's own repository of whose nodes something else was corrected than before. */
+/** Commits of the page's own repository for whose nodes other drift was corrected than before. */
 function driftedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<string> {
   const known = new Set(before?.drift.map(one => JSON.stringify(one)))
   const nodes = new Set(page.drift.flatMap(one => (known.has(JSON.stringify(one)) ? [] : [one.node])))
@@ -335,7 +335,6 @@ async function askForComment(
   await context.queue.add('post-applied', { installation: installation.id, owner, repo, sha }, { delayMs })
 }
 
-/** Who reports what a run did. */
 interface ApplyReporter {
   readonly context: WorkerContext
   readonly installation: Pick<Installation, 'id'>
@@ -351,7 +350,7 @@ interface AppliedCommit {
   readonly digest: string
 }
 
-/** Has what was applied from a commit written to the trail of the cluster's fleet. */
+/** Records what was applied from a commit in the trail of the cluster's fleet. */
 function recordApply(
   { context, installation, app }: ApplyReporter,
   { cluster, fleet }: { readonly cluster: string; readonly fleet: string },

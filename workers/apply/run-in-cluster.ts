@@ -17,7 +17,7 @@ import { startServer } from '../../src/surface/web/server.ts'
 import { Evaluator } from '../threads/evaluator.ts'
 import { serveCluster } from './serve-cluster.ts'
 
-/** Serves the clusters of a worker in a cluster until the process is told to stop. Throws `config`. */
+/** Serves the clusters of a worker in a cluster until the process is stopped. Throws `config`. */
 export async function runInCluster(config: ClusterWorkerConfig): Promise<void> {
   const log = createLog(config.logLevel)
   const { host, port } = config
@@ -54,17 +54,16 @@ interface Dependencies {
   readonly onEnd: (error: unknown) => void
 }
 
-/** Workers of clusters that run. */
 interface ClusterWorkers {
   /** Rejects, naming the reason, while a cluster cannot be served. */
   ready(): Promise<void>
-  /** Stops applying, and lets others lead. */
+  /** Stops applying, and releases the Leases. */
   close(): Promise<void>
 }
 
 const REPORT_MS = 10_000
 
-/** Serves the clusters of WORKER_CLUSTERS from within. Throws `config` for what clusters.yaml does not say. */
+/** Serves the clusters of WORKER_CLUSTERS from inside. Throws `config` for what clusters.yaml lacks. */
 export function startClusterWorkers({
   config,
   log,
@@ -81,7 +80,7 @@ export function startClusterWorkers({
   const web = openWebClient({ url: config.webUrl, keyFile: config.workerKeyFile })
   const stop = new AbortController()
   const problems = new Map<string, string>()
-  // all replicas have the same, so that each knows what another one applied
+  // the same for all replicas, so that each knows what another one applied
   const valuesKey = config.valuesKey ?? readWorkerKeys(config.workerKeyFile)[0]
   const identity = `${hostname()}_${randomUUID()}`
   const served = bindings.map(binding => {
@@ -141,8 +140,8 @@ function bindingsOf({ clusters, clustersFile }: ClusterWorkerConfig, log: Log): 
 }
 
 /**
- * Throws `config` for a file of `kubeConfigs` or `kmsKeys` that cannot be read as the worker starts: later, only the
- * Kustomizations that need it would say so.
+ * Throws `config` for a file of `kubeConfigs` or `kmsKeys` that cannot be read at startup: later, only the
+ * Kustomizations that need it would report it.
  */
 export function assertFiles({ name, kubeConfigs = [], kmsKeys = [] }: ClusterBinding, clustersFile: string): void {
   const files = [
@@ -170,7 +169,7 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** A token that is about to end is not begun with. */
+/** A token that expires sooner is not used. */
 const LASTS_MS = 300_000
 
 /** The tokens that read the sources of a cluster, as the web process gives them; in memory only. */
@@ -185,7 +184,7 @@ class SourceTokens {
     this.#cluster = cluster
   }
 
-  /** Throws `source-unreadable` for a repository that is no source of the cluster, and like the web process. */
+  /** Throws `source-unreadable` for a repository that is not a source of the cluster, and like the web process. */
   async of(repository: number): Promise<string> {
     if (!this.#find(repository)) {
       this.#command ??= this.#ask().finally(() => {
@@ -198,7 +197,7 @@ class SourceTokens {
     throw new BailiwickError('source-unreadable', `the web process gives no token for the repository ${repository}`)
   }
 
-  /** What GitHub does not accept any more is asked for again. */
+  /** Forgets a token that GitHub rejects, so that a new one is requested. */
   forget(token: string): void {
     this.#tokens = this.#tokens.filter(one => one.token !== token)
   }

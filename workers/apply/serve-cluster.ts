@@ -12,25 +12,24 @@ import { asBailiwickError, isPassing } from '../job-error.ts'
 import { applyWork, type Ended, type WorkTools } from './apply-work.ts'
 import { openWatchedCluster, type WatchedCluster } from './watched-cluster.ts'
 
-/** How one cluster is served. */
 interface ServeSettings {
   readonly binding: ClusterBinding
   readonly web: WebClient
   readonly tools: WorkTools
   readonly resyncSeconds: number
-  /** How often the web process is asked. */
+  /** How often the web process is polled. */
   readonly pollMs: number
-  /** How often at most it is told what changes, and how long a run lasts before it is told how far it is. */
+  /** How often at most changes are reported, and how long a run lasts before its progress is reported. */
   readonly reportMs: number
   /** Unique to this process. */
   readonly identity: string
   readonly timing?: LeaseTiming
   readonly log: Log
-  /** What keeps it from its work at the moment; undefined: nothing does. */
+  /** Called with the present problem; undefined: there is none. */
   readonly onState: (problem: string | undefined) => void
 }
 
-/** Serves a cluster until it is told to stop: waits for its Lease, leads as long as it has it, and waits again. Throws `config`. */
+/** Serves a cluster until `stop`: waits for its Lease, leads as long as it has it, and waits again. Throws `config`. */
 export async function serveCluster(settings: ServeSettings, stop: AbortSignal): Promise<void> {
   const { binding, identity, timing, log, onState } = settings
   const cluster = binding.name
@@ -65,7 +64,7 @@ export async function serveCluster(settings: ServeSettings, stop: AbortSignal): 
   }
 }
 
-/** Ends when the Lease is lost or the process stops; nothing of ours is under way then. */
+/** Ends when the Lease is lost or the process stops; none of its work is running then. */
 async function lead(
   settings: ServeSettings,
   client: ClusterClient,
@@ -84,7 +83,7 @@ async function lead(
     await work(settings, cluster, wake, AbortSignal.any([stop, lease.signal]))
   } finally {
     await cluster.close()
-    // whoever waits begins at once; where that fails, after the duration of the Lease
+    // a waiting replica begins at once; if this fails, after the duration of the Lease
     await lease.release().catch(err => log.warn({ err, cluster: binding.name }, 'the Lease was not released'))
   }
 }
@@ -154,7 +153,7 @@ async function applyWhatComes(
   }
 }
 
-/** What there is to say about the present and the last run over a cluster. */
+/** The results of the present and the last run over a cluster. */
 class RunResults {
   readonly #cluster: Pick<WatchedCluster, 'progress' | 'drift' | 'retryAt'>
   readonly #progressMs: number
@@ -167,7 +166,7 @@ class RunResults {
     this.#progressMs = progressMs
   }
 
-  /** Another revision set is approved: what became of the former one is of no interest any more. */
+  /** Another revision set is approved: the result of the former one is dropped. */
   forget(): void {
     this.#ended = undefined
   }
@@ -176,7 +175,7 @@ class RunResults {
     this.#running = { revisionSet, since: performance.now() }
   }
 
-  /** `ended`: what it came to; undefined where that is not known, and it is run again. */
+  /** `ended`: the result; undefined if it is unknown, and the run is repeated. */
   over(ended: Ended | undefined): void {
     this.#running = undefined
     this.#ended = ended ?? this.#ended
@@ -198,22 +197,22 @@ class RunResults {
   }
 }
 
-/** The web process keeps results for days, or in its memory: the same are sent again. */
+/** The web process keeps results for days, or in its memory, so unchanged ones are sent again this often. */
 const RENEW_MS = 600_000
 
 interface SenderSettings {
   readonly web: Pick<WebClient, 'results'>
   readonly cluster: string
-  /** How often at most what changes is sent; the end of a run at once. */
+  /** How often at most changes are sent; the end of a run is sent at once. */
   readonly everyMs: number
-  /** What there is to say now; undefined: nothing. */
+  /** The present results; undefined: none. */
   readonly present: () => ApplyResults | undefined
   readonly log: Log
-  /** Why the last report was not taken; undefined: it was. */
+  /** Why the last report was refused; undefined: it was accepted. */
   readonly onState: (problem: string | undefined) => void
 }
 
-/** Sends what the worker of a cluster has to say whenever it changes, one report at a time and each with what is so then. */
+/** Sends the results of a cluster's worker when they change, one report at a time, each with the latest. */
 class ResultSender {
   readonly #settings: SenderSettings
   readonly #wake = new Wake()
@@ -224,12 +223,12 @@ class ResultSender {
     this.#settings = settings
   }
 
-  /** A run has ended. */
+  /** Called at the end of a run. */
   call(): void {
     this.#wake.call()
   }
 
-  /** Resolves when the signal was given and nothing is sent any more. */
+  /** Resolves after an abort, when nothing is being sent any more. */
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, everyMs, log, onState } = this.#settings
     while (!signal.aborted) {
@@ -255,7 +254,7 @@ class ResultSender {
     const print = hash('sha256', JSON.stringify(results))
     const isFresh = performance.now() - this.#sentAt < RENEW_MS
     if (print === this.#sent && isFresh) return
-    // what was overtaken is nobody's concern; the work that is approved now is asked for anyway
+    // an overtaken report is dropped: the worker polls for the work that is approved now anyway
     await web.results(cluster, results, signal)
     this.#sent = print
     this.#sentAt = performance.now()
@@ -272,14 +271,14 @@ class Wake {
     this.#awake?.()
   }
 
-  /** Whether it was called since the last time that somebody asked. */
+  /** Whether it was called since the last `take`. */
   take(): boolean {
     const called = this.#called
     this.#called = false
     return called
   }
 
-  /** Ends with a call and with the signal, too. */
+  /** Ends with a call or the signal. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (this.#called || signal.aborted) return
     await new Promise<void>(resolve => {

@@ -31,8 +31,8 @@ type Shown = Pick<NodeResult, 'objects' | 'complete'> & {
 }
 
 /**
- * Shows that a node was applied, or what of it was refused. `inventory` holds what it has on the cluster now; `pruned`:
- * what it has no more is gone, too.
+ * Shows that a node was applied, or what of it was refused. `inventory`: what it has on the cluster now; `pruned`: what
+ * it no longer has is gone, too.
  */
 export function showResult(
   board: StatusBoard,
@@ -53,7 +53,7 @@ export function showResult(
   board.show(node, { outcome: { state: 'failed', reason, message, entries }, changes, durationMs })
 }
 
-/** What the API server refuses names its object already, as with Flux. */
+/** The API server's refusal names its object already, as with Flux. */
 function applyFailure({ object, message = 'refused' }: AppliedObject): string {
   const text = redact(message, object)
   return text.startsWith(`${subject(object)} `) ? text : `${subject(object)}: ${text}`
@@ -67,7 +67,7 @@ function pruneFailure(refused: readonly AppliedObject[]): string {
   return `delete failed, errors: ${each.join('')}`
 }
 
-/** Everything is applied; whether it is healthy is the rest. */
+/** The outcome of a completely applied node, by its health. */
 function healthOutcome(health: NodeHealth, entries: Shown['inventory']['entries']): ReconcileOutcome {
   switch (health.state) {
     case 'none':
@@ -84,7 +84,7 @@ function healthOutcome(health: NodeHealth, entries: Shown['inventory']['entries'
   }
 }
 
-/** Shows that a node could not be applied, or that what it has no more could not be deleted. */
+/** Shows that a node could not be applied, or that what it no longer has could not be deleted. */
 export function showFailure(
   board: StatusBoard,
   node: ShownNode,
@@ -110,7 +110,7 @@ export function showHeld(board: StatusBoard, node: ShownNode, reason: string, de
   board.show(node, { outcome: { state: 'waiting', ...shown } })
 }
 
-/** What was done to objects, as events tell it. */
+/** The changes of objects, as events list them. */
 export function changesOf(objects: readonly AppliedObject[]): ObjectStep[] {
   return objects.flatMap(({ object, action }): ObjectStep[] => {
     if (action === 'created' || action === 'configured') return [{ object, action }]
@@ -122,11 +122,11 @@ export function changesOf(objects: readonly AppliedObject[]): ObjectStep[] {
 interface Ended {
   /** Keys of the nodes that git has. */
   readonly present: ReadonlySet<string>
-  /** Nodes that are gone and of which something is left, by key. */
+  /** Removed nodes with objects left, by key. */
   readonly unfinished: ReadonlyMap<string, Inventory>
-  /** Keys of nodes whose inventories we had: what they recorded is pruned, or is decided about by their parents. */
+  /** Keys of nodes whose inventories we had: what they recorded is pruned, or their parents decide about it. */
   readonly known: ReadonlySet<string>
-  /** What was pruned of nodes that are gone, by key. */
+  /** What was pruned of removed nodes, by key. */
   readonly pruned: ReadonlyMap<string, readonly ObjectStep[]>
   /** What another Kustomization takes over is not deleted. */
   readonly moves: Moves
@@ -135,8 +135,8 @@ interface Ended {
 }
 
 /**
- * Lets go of deleted Kustomizations, as kustomize-controller does when it has pruned their objects: nobody else removes
- * their finalizer, and their Namespace waits for them. What git still has keeps its objects: its parent makes it again.
+ * Releases deleted Kustomizations, as kustomize-controller does after pruning their objects: no other client removes
+ * their finalizer, and their Namespace waits for them. One still in git keeps its objects: its parent recreates it.
  */
 export async function releaseKustomizations(
   client: ClusterClient,
@@ -174,7 +174,7 @@ async function isOver(
   await reportGone(board, live, pruned.get(key) ?? [])
   const recorded = recordedEntries(live)
   if (present.has(key) || known.has(key) || recorded.length === 0 || !endsWithObjects(live)) return true
-  // it never was ours: kustomize-controller applied it, and it left git before we came
+  // never ours: kustomize-controller applied it, and it left git before our first run
   const user = ownAccount(live)
   if (!isOurs || user === undefined) {
     await board.tell(live, orphans(live, recorded))

@@ -29,12 +29,12 @@ import {
 import type { Json } from '../../src/kube/node.ts'
 import type { ApprovedNode } from '../../src/verdict/approve.ts'
 
-/** A node as far as its status shows it. */
+/** The part of a node that its status shows. */
 export type ShownNode = Pick<ApprovedNode, 'key' | 'namespace' | 'name' | 'suspend' | 'digest' | 'settings'> & {
   readonly source: Pick<ApprovedNode['source'], 'commit' | 'revision' | 'originRevision'>
 }
 
-/** What came of a node in this run, and what was done to its objects on the way. */
+/** The outcome of a node in this run, and the changes of its objects. */
 interface Shown {
   readonly outcome: ReconcileOutcome
   readonly changes?: readonly ObjectStep[]
@@ -45,17 +45,17 @@ interface Shown {
 export interface StatusBoard {
   /** Why nothing can be shown on this cluster at all. */
   readonly unusable?: string
-  /** As it was read when the run began, with what was written since; undefined where the cluster has none. */
+  /** As read when the run began, with what was written since; undefined if the cluster has none. */
   live(node: Pick<ShownNode, 'namespace' | 'name'>): Json | undefined
-  /** Those that somebody deletes. */
+  /** The Kustomizations that are being deleted. */
   terminating(): readonly Json[]
   /** Sends an event about a Kustomization at once. Never rejects: nothing waits for it. */
   tell(live: Json, event: StatusEvent): Promise<void>
-  /** Enqueues; writes come later, one at a time for each node. A new revision alone comes after the run, see RevisionQueue. */
+  /** Enqueues; writes come later, one at a time per node. A new revision alone waits for the run, see RevisionQueue. */
   show(node: ShownNode, shown: Shown): void
-  /** Resolves when what was shown of the node so far is written, so that others may read it. Never rejects. */
+  /** Resolves when what was shown of the node so far is written, so that others can read it. Never rejects. */
   shown(key: string): Promise<void>
-  /** Resolves when everything is written but new revisions: what could not be, by the key of the node. Never rejects. */
+  /** Resolves when everything but new revisions is written, with the errors by the key of the node. Never rejects. */
   written(): Promise<ReadonlyMap<string, string>>
 }
 
@@ -71,8 +71,8 @@ export interface BoardMemory {
 const AT_ONCE = 8
 
 /**
- * Reads the live Kustomizations of a cluster. Where the worker may not, nothing can be shown, and the board says so. Throws
- * where they cannot be read now: who suspended what by hand is not known, and it must not be applied.
+ * Reads the live Kustomizations of a cluster. If the worker may not, nothing can be shown, and `unusable` says why.
+ * Throws if they cannot be read now, because a node that was suspended by hand must not be applied.
  */
 export async function openStatusBoard(client: ClusterClient, memory: BoardMemory): Promise<StatusBoard> {
   const known = await readKustomizations(client).catch((error: unknown) => {
@@ -84,7 +84,7 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
   return statusBoard(client, memory, known instanceof Map ? known.values() : [], unusable)
 }
 
-/** The same for Kustomizations that were read already. `unusable`: why nothing can be shown. */
+/** The board of Kustomizations that were read already. `unusable`: why nothing can be shown. */
 export function statusBoard(
   client: ClusterClient,
   memory: BoardMemory,
@@ -100,7 +100,7 @@ export function statusBoard(
     problems.delete(node.key)
     await write(node, shown)
     const reason = problems.get(node.key)
-    // nobody reads the problems of a run that is over
+    // the problems of a finished run are not read
     if (reason !== undefined) throw new BailiwickError('cluster-unavailable', reason)
   }
   return {
@@ -148,7 +148,7 @@ function eventSender(client: ClusterClient, memory: BoardMemory, problems: Map<s
   return async (key, about, event) => {
     const failed = (error: unknown) => problems.set(key, `its events are not sent: ${reasonOf(error)}`)
     await recordEvent(client, memory.correlator, about, event).catch(failed)
-    // an address that does not answer keeps no run waiting more than once
+    // an address that does not answer delays a run only once
     if (memory.events === undefined || isDeaf) return
     await notify(memory.events, about, event).catch((error: unknown) => {
       isDeaf = true
@@ -157,10 +157,10 @@ function eventSender(client: ClusterClient, memory: BoardMemory, problems: Map<s
   }
 }
 
-/** Writes the status of a node and owns its deletion, then sends its events. */
+/** Writes the status and the finalizer of a node, then sends its events. */
 function statusWriter(client: ClusterClient, live: Map<string, Json>, send: Send) {
   return async (node: ShownNode, shown: Shown): Promise<void> => {
-    // its parent may have made it in this very run
+    // its parent may have created it in this very run
     const before = live.get(at(node)) ?? (await readKustomization(client, node.namespace, node.name))
     if (before === undefined)
       throw new BailiwickError('cluster-invalid', `the cluster has no Kustomization ${at(node)}`)
@@ -176,7 +176,7 @@ function statusWriter(client: ClusterClient, live: Map<string, Json>, send: Send
   }
 }
 
-/** Nothing is new but the revision, and nothing else would be written with it. */
+/** Whether only the revision is new, and nothing else would be written with it. */
 function mayWait(live: Json | undefined, node: ShownNode, shown: Shown): boolean {
   if (live === undefined || (shown.changes ?? []).length > 0 || !hasFinalizer(live)) return false
   return changesOnlyRevision(live, attemptOf(node, shown))
@@ -212,11 +212,11 @@ function reasonOf(error: unknown): string {
   return error instanceof BailiwickError ? error.message : String(error)
 }
 
-/** A status and its event: together as many requests as kustomize-controller sends by default (`--kube-api-qps`, 50). */
+/** A status and its event: together as many requests as kustomize-controller's default (`--kube-api-qps`, 50). */
 const PER_SECOND = 25
 const REVISIONS_AT_ONCE = 4
 
-/** What became of a status that tells a new revision and nothing else. `coalesced`: a newer one was written in its place. */
+/** The outcome of a status with only a new revision. `coalesced`: a newer one was written in its place. */
 export type RevisionOutcome = 'written' | 'coalesced' | 'failed'
 
 interface RevisionQueueOptions {
@@ -227,13 +227,13 @@ interface RevisionQueueOptions {
 
 interface Waiting {
   readonly revision: string
-  /** Rejects where it is not written. */
+  /** Rejects if it is not written. */
   readonly write: () => Promise<void>
 }
 
 /**
- * Statuses that tell a new revision and nothing else, of one cluster. They are written after the run that enqueues them, a
- * limited number each second, and only the newest of each node. What is lost with the process, the next run enqueues again:
+ * Statuses with only a new revision, of one cluster. They are written after the run that enqueues them, a limited
+ * number each second, and only the newest of each node. If the process ends, the next run enqueues them again, because
  * the live status still has the former revision.
  */
 export class RevisionQueue {
@@ -254,17 +254,17 @@ export class RevisionQueue {
     this.#pause = pause
   }
 
-  /** How many statuses still tell a former revision. */
+  /** How many statuses still show a former revision. */
   get size(): number {
     return new Set([...this.#next.keys(), ...this.#waiting.keys(), ...this.#writing.keys()]).size
   }
 
-  /** Replaces what waits of the node. */
+  /** Replaces the waiting status of the node. */
   put(key: string, waiting: Waiting): void {
     if (this.#writing.get(key)?.revision === waiting.revision) return
     const before = this.#waiting.get(key) ?? this.#next.get(key)
     if (before !== undefined && before.revision !== waiting.revision) this.#onOutcome('coalesced')
-    // in the place of what waits already, or a node that changes often would never be first
+    // keeps its place in the queue, or a node that changes often would never be first
     const queue = this.#waiting.has(key) ? this.#waiting : this.#next
     queue.set(key, waiting)
   }
@@ -276,14 +276,14 @@ export class RevisionQueue {
     this.#resume()
   }
 
-  /** Forgets what waits of the node, because its status is written otherwise; resolves when nothing is being written. */
+  /** Drops the waiting status of the node, which another write replaces; resolves when nothing is being written. */
   async drop(key: string): Promise<void> {
     this.#next.delete(key)
     this.#waiting.delete(key)
     await this.#writing.get(key)?.done
   }
 
-  /** Writes what waits of the node at once, for whoever reads its status. */
+  /** Writes the waiting status of the node at once, for readers of it. */
   async flush(key: string): Promise<void> {
     for (let busy = this.#writing.get(key); busy !== undefined; busy = this.#writing.get(key)) await busy.done
     const waiting = this.#next.get(key) ?? this.#waiting.get(key)
@@ -296,7 +296,7 @@ export class RevisionQueue {
       for (const key of queue.keys()) if (!keys.has(key)) queue.delete(key)
   }
 
-  /** What was not written since this was asked last, by node. */
+  /** Errors of statuses since the last call, by node. */
   takeProblems(): ReadonlyMap<string, string> {
     const problems = new Map(this.#problems)
     this.#problems.clear()
@@ -308,7 +308,7 @@ export class RevisionQueue {
     while (this.#draining !== undefined) await this.#draining
   }
 
-  /** Writes nothing more. */
+  /** Stops writing. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#next.clear()
@@ -350,7 +350,7 @@ export class RevisionQueue {
   }
 }
 
-/** Work in order for each key, and for so many keys at once. */
+/** Runs work in order for each key, and for a limited number of keys at once. */
 class KeyedLanes {
   readonly #limit: number
   readonly #waiting = new Map<string, (() => Promise<void>)[]>()

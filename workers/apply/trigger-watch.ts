@@ -20,14 +20,14 @@ const CONFIGS: readonly ApiResource[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
   { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
 ]
-/** So many namespaces are watched each for itself, where the worker may not watch a kind as a whole. */
+/** How many namespaces are watched separately if the worker may not watch a kind as a whole. */
 const MAX_NAMESPACES = 64
 const REFUSED_MS = 600_000
 
 type Needing = Pick<EvaluatedNode, 'key' | 'namespace' | 'name' | 'user' | 'needs' | 'decryption' | 'settings'>
 
 interface TriggerListener {
-  /** Somebody asks for the reconciliation of a node. */
+  /** A reconciliation of a node was requested. */
   readonly requested: (node: string) => void
   /** A ConfigMap or Secret that a node needs was changed. */
   readonly configured: (node: string) => void
@@ -35,8 +35,8 @@ interface TriggerListener {
 }
 
 /**
- * Watches what asks for a reconciliation at once, as kustomize-controller does: the annotation
- * `reconcile.fluxcd.io/requestedAt`, and changes of labelled ConfigMaps and Secrets that Kustomizations name in
+ * Watches the triggers of an immediate reconciliation, as kustomize-controller does: the annotation
+ * `reconcile.fluxcd.io/requestedAt`, and changes of labeled ConfigMaps and Secrets that Kustomizations name in
  * substituteFrom, decryption and kubeConfig. Metadata only. What the worker may not watch as itself is watched in the
  * namespaces that need it, as the account of a node there.
  */
@@ -57,7 +57,7 @@ export class TriggerWatch {
     this.#listener = listener
   }
 
-  /** These are all nodes of the cluster now. */
+  /** Sets all nodes of the cluster. */
   settle(nodes: readonly Needing[]): void {
     this.#nodes = new Map(nodes.map(({ key, namespace, name }) => [`${namespace}/${name}`, key]))
     this.#needed = new Map()
@@ -139,7 +139,7 @@ export class TriggerWatch {
       if (requested === '') seen.delete(at)
       else seen.set(at, requested)
       const node = this.#nodes.get(at)
-      // one that was there before we looked may be answered already: whoever hears of it asks
+      // an annotation from before the watch may be answered already: the listener checks that
       if (node !== undefined && requested !== '' && requested !== before) this.#listener.requested(node)
     })
   }

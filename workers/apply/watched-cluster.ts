@@ -24,7 +24,7 @@ import { TriggerWatch } from './trigger-watch.ts'
 interface WatchedClusterSettings {
   readonly client: ClusterClient
   readonly drift: 'watch' | 'poll'
-  /** How often a node is looked at of which everything is watched, and one of which not everything is. */
+  /** How often a fully watched node is checked, and how often any other one. */
   readonly fullPassMs: number
   readonly pollMs: number
   readonly log: Log
@@ -39,14 +39,14 @@ interface WatchedClusterSettings {
   readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
   /** Current time in ms since 1970; compared with the expiry of tokens. */
   readonly now?: (() => number) | undefined
-  /** Told what became of each status that tells a new revision and nothing else. */
+  /** Called with the outcome of each status with only a new revision. */
   readonly onRevision?: ((outcome: RevisionOutcome) => void) | undefined
 }
 
 const GATHER_MS = 20
 const LANES = 16
 
-/** One cluster that this process brings to what is approved, and keeps there between two runs. */
+/** One cluster that this process applies to, and whose drift it corrects between two runs. */
 export class WatchedCluster {
   /** What was decrypted for its nodes. */
   readonly opened = new OpenedMemory()
@@ -64,13 +64,13 @@ export class WatchedCluster {
   readonly #abort = new AbortController()
   #turn: Promise<unknown> = Promise.resolve()
   #drifted = new Set<string>()
-  /** Nodes whose reconciliation somebody may have asked for. */
+  /** Nodes whose reconciliation may have been requested. */
   readonly #asked = new Set<string>()
   /** Nodes that need a ConfigMap or Secret that was changed. */
   readonly #configured = new Set<string>()
   readonly #revisions: RevisionQueue
   #retry: NodeJS.Timeout | undefined
-  /** What is being written about nodes that were put back. */
+  /** Status writes of corrected nodes. */
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
@@ -114,10 +114,10 @@ export class WatchedCluster {
     this.#client = this.#watch?.observed(client) ?? client
   }
 
-  /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
+  /** Applies what is approved and not settled, and checks nodes again after some time. Throws like applyApproved. */
   async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
     return this.#withLock(async () => {
-      // what an earlier run came to is not of this one
+      // the results of an earlier run do not count
       this.#memory.progress = () => []
       void this.#askAhead()
       await this.#refuseController()
@@ -132,17 +132,17 @@ export class WatchedCluster {
     })
   }
 
-  /** What became so far of the nodes of the present run. */
+  /** The results so far of the nodes of the present run. */
   progress(): readonly AppliedNode[] {
     return this.#memory.progress()
   }
 
-  /** What others changed, and was put back, the latest first. */
+  /** Corrected drift, latest first. */
   get drift(): readonly DriftNote[] {
     return this.#memory.drift.notes
   }
 
-  /** Calls this after each correction of drift, in place of what was called before. */
+  /** Calls `listener` after each correction of drift, in place of the former one. */
   onDrift(listener: () => void): void {
     this.#memory.drift.onNote(listener)
   }
@@ -152,12 +152,12 @@ export class WatchedCluster {
     return this.#memory.retries.nextAt(key)
   }
 
-  /** Resolves when each Kustomization tells the revision of the last run. */
+  /** Resolves when each Kustomization shows the revision of the last run. */
   async revisionsShown(): Promise<void> {
     await this.#revisions.idle()
   }
 
-  /** To read what is not applied by it. */
+  /** For reads besides those of an apply. */
   get client(): ClusterClient {
     return this.#settings.client
   }
@@ -174,13 +174,13 @@ export class WatchedCluster {
     this.#settings.client.close()
   }
 
-  /** Throws where another controller applies to the cluster: asked before every run and every correction. */
+  /** Throws if another controller applies to the cluster: checked before every run and every correction. */
   async #refuseController(): Promise<void> {
     if (this.#controllers) await this.#controllers.refuse()
     else await refuseActiveController(this.#client)
   }
 
-  /** Nothing else is applied meanwhile: a node that two of us write would be fenced. */
+  /** Nothing else is applied meanwhile, because a second writer of a node would be fenced. */
   async #withLock<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(async () => {
       this.#watch?.begin()
@@ -197,7 +197,7 @@ export class WatchedCluster {
     return mine
   }
 
-  /** Asks once for what every node needs, so that the first ones do not wait for it. Who needs it after an error asks again. */
+  /** Requests what every node needs in advance, so that the first ones need not wait; after an error they ask again. */
   async #askAhead(): Promise<void> {
     await Promise.allSettled([ownIdentity(this.#client), this.#client.discovery.find('v1', 'Namespace')])
   }
@@ -206,7 +206,7 @@ export class WatchedCluster {
     const inventory = this.#memory.inventories.get(key)
     const isWatched = inventory !== undefined && this.#watch?.covers(inventory) === true
     const { fullPassMs, pollMs } = this.#settings
-    // not all at once: each node at its own moment of the last quarter; what is polled comes with every resync
+    // not all at once: each node at its own moment of the last quarter; polled ones come with every resync
     return this.#memory.ageMs(key) >= (isWatched ? fullPassMs * (1 - 0.25 * fractionOf(key)) : pollMs / 2)
   }
 
@@ -249,7 +249,7 @@ export class WatchedCluster {
     if (isFirst) void this.#gather()
   }
 
-  /** What drifts at the same moment is put back together. */
+  /** Nodes that drift at the same moment are corrected together. */
   async #gather(): Promise<void> {
     await sleep(GATHER_MS)
     const keys = [...this.#drifted]
@@ -267,7 +267,7 @@ export class WatchedCluster {
         await Promise.all(keys.map(key => this.#slots.run(() => this.#correctOne(key))))
       })
     } catch (error) {
-      // every node is still suspected: the next run looks at it
+      // every node is still suspected: the next run checks it
       if (!this.#abort.signal.aborted) log.warn({ err: error, cluster: client.name }, 'drift could not be put back')
     }
   }
@@ -278,10 +278,10 @@ export class WatchedCluster {
     const node = this.#kept.get(key)
     const inventory = memory.inventories.get(key)
     const isAsked = this.#asked.delete(key)
-    // a run was there meanwhile
+    // a run checked it meanwhile
     if (!memory.isSuspect(key) && !(isAsked && (await this.#isRequested(key)))) return
     if (memory.turns.isBusy(key)) return
-    // only what was applied already is applied again here; what new values make of it, a run evaluates
+    // only applied content is applied again here; new values are evaluated by a run
     const isOther = this.#configured.delete(key) && node !== undefined && needsValues(node)
     if (!node || !isSettled(node, inventory) || isOther) return this.#settings.again()
     const { log } = this.#settings
@@ -291,14 +291,14 @@ export class WatchedCluster {
     this.#showing.add(showing)
   }
 
-  /** The live Kustomization asks for what its status does not answer. */
+  /** Whether the live Kustomization has a request that its status does not answer. */
   async #isRequested(key: string): Promise<boolean> {
     const [, namespace = '', name = ''] = key.split('/')
     return isRequested(await readKustomization(this.#settings.client, namespace, name))
   }
 }
 
-/** What is applied is made of values of the cluster, which only a run reads and evaluates. */
+/** Whether a node is made of values of the cluster, which only a run reads and evaluates. */
 function needsValues({ needs = [], decryption }: Pick<ApprovedNode, 'needs' | 'decryption'>): boolean {
   return needs.length > 0 || decryption !== undefined
 }
@@ -312,7 +312,7 @@ function fractionOf(text: string): number {
 
 interface OpenSettings {
   readonly client: ClusterClient
-  /** Where the binding says nothing. */
+  /** The default of a binding. */
   readonly resyncSeconds: number
   readonly log: Log
   /** Has `run` called again. */
@@ -323,7 +323,7 @@ interface OpenSettings {
 
 const FULL_PASS_SECONDS = 600
 
-/** A cluster as its binding in clusters.yaml says. */
+/** Opens a cluster with the settings of its binding in clusters.yaml. */
 export function openWatchedCluster(
   binding: ClusterBinding,
   { client, resyncSeconds, log, again, onRevision }: OpenSettings,
@@ -347,8 +347,8 @@ export function openWatchedCluster(
 const MAX_BYTES = 32 * 1024 * 1024
 
 /**
- * What the last run was allowed to apply, packed (a tenth of its size), so that drift is put back without an evaluation.
- * What does not fit is put back by a run.
+ * What the last run was allowed to apply, packed (a tenth of its size), so that drift is corrected without an
+ * evaluation. A run corrects what does not fit.
  */
 export class KeptNodes {
   readonly #kept = new Map<string, { readonly node: ApprovedNode; readonly objects: Uint8Array }>()
@@ -385,7 +385,7 @@ export class KeptNodes {
   }
 }
 
-/** In memory of its own: what zlib answers lies in a block of 64 KiB beside what is not needed any more, and would keep it. */
+/** A copy of its own: zlib's answer is part of a block of 64 KiB, which would stay in memory with it. */
 function packed({ objects }: ApprovedNode): Uint8Array {
   return new Uint8Array(deflateRawSync(JSON.stringify(objects), { level: 1 }))
 }

@@ -74,7 +74,7 @@ export const approve: BailiwickCommand = {
   },
 }
 
-/** Their own change is approved by themselves only where no other fleet admin could. */
+/** An author may approve their own change only if no other fleet admin could. */
 async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<void> {
   const { login } = command.comment.author
   const isBy = (other: string | undefined) => other?.toLowerCase() === login.toLowerCase()
@@ -89,7 +89,7 @@ async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<vo
   }
 }
 
-/** Lists the tenant's own sources of a pull request in the fleet's file, by a pull request; merging it is the approval. */
+/** Lists the tenant's own sources of a pull request in the fleet's file, by a pull request; its merge approves them. */
 export const approveSource: BailiwickCommand = {
   name: 'approve-source',
   decision: 'approval',
@@ -138,7 +138,7 @@ async function open(
   const { id, url, owner, name: repo } = fleet.repository
   const { commit, text } = await readFleetFileText(installation, fleet)
   const content = withApprovedSources(text, uses)
-  // the fleet's repository alone may be written to with this
+  // this client can write to the fleet's repository only
   const { octokit, app } = await openWriteClient(context, installation.id, id)
   const of = `${repository.owner}/${repository.name}#${comment.issue.number}`
   const title = visible(`Approve sources of ${of}`, 200)
@@ -166,9 +166,9 @@ async function open(
 }
 
 /**
- * Lets the worker delete what it holds back, or would hold back after a merge, because it is much at once: exactly the sets
- * of objects that are named by their digests. The record is a check run of our App on the commit that is applied now, or on
- * the head of the pull request, so nobody else can write it.
+ * Lets the worker delete large sets of objects that it holds back, or would hold back after a merge: exactly the sets
+ * with the given digests. The record is a check run of our App on the commit that is applied now, or on the head of the
+ * pull request, so only our App can write it.
  */
 export const approvePrune: BailiwickCommand = {
   name: 'approve-prune',
@@ -207,7 +207,7 @@ function unknownDigest(digest: string) {
   )
 }
 
-/** Approves what the pull request would delete now, if that has one of the digests; the answer is that digest. */
+/** Approves what the pull request would delete now, if that has one of the digests; returns that digest. */
 async function approveChange(command: CommandContext, digests: readonly string[]): Promise<string | undefined> {
   const { context, place, data, comment, attempt } = command
   const pull = await presentPull(command)

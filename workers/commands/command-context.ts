@@ -34,7 +34,7 @@ export interface CommandContext {
   readonly attempt: Attempt
   /** Where the answer goes: its token reaches no other repository. */
   readonly place: PublishTarget
-  /** For everything that is only read: its token may write nowhere. */
+  /** For all reads: its token can write nowhere. */
   readonly reader: Octokit
   readonly installation: Installation
   readonly repository: ReadableRepository
@@ -42,13 +42,13 @@ export interface CommandContext {
   readonly line: CommandLine
   /** What the author of the comment may do on this repository. */
   readonly role: RepositoryRole
-  /** Fleets of the installation for which the author decides; asked once. */
+  /** Fleets of the installation of which the author is an admin; read once. */
   fleetsOf(): Promise<readonly FleetPlace[]>
   /** The day in UTC, `YYYY-MM-DD`. */
   readonly today: string
 }
 
-/** What came of it. An answer in words only where words were asked for. */
+/** The result of a command. It has a reply only if the person asked for one. */
 interface Done {
   readonly reaction: '+1' | 'rocket'
   /** Markdown. */
@@ -66,13 +66,13 @@ export interface BailiwickCommand {
   readonly summary: string
   /** `pull-request`: only there. */
   readonly where: 'anywhere' | 'pull-request'
-  /** Whether it takes long enough that someone wants to see that it began. */
+  /** Whether it takes so long that people want to see that it began. */
   readonly slow: boolean
-  /** Whether the person may, by what GitHub and the fleet's own file say at this moment. */
+  /** Whether the person may run it, by GitHub and the fleet's own file at this moment. */
   may(command: CommandContext): Promise<boolean>
-  /** Throws BailiwickError where it cannot be done as it is asked for; that is what the reply says. */
+  /** Throws BailiwickError if it cannot be done as requested; the reply shows that error. */
   run(command: CommandContext): Promise<Done>
-  /** What the reply begins with where it cannot be done. */
+  /** The beginning of the reply if it cannot be done. */
   readonly refusal?: string
 }
 
@@ -132,7 +132,7 @@ export function subjectOf({ installation, repository, reader }: CommandContext):
 interface ShownVerdict {
   readonly pull: PullRequest
   readonly evaluated: CommitOutcome
-  /** What the readers of this repository may see of the verdict; absent where there is none. */
+  /** What the readers of this repository may see of the verdict; absent if there is none. */
   readonly verdict?: Verdict
 }
 
@@ -151,7 +151,7 @@ export async function evaluateAgain({ context, data }: CommandContext, pull = da
   await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
 }
 
-/** What several fleets evaluated is decided only by who decides for all of them. Throws `command-input`. */
+/** Refuses a person who is not an admin of every concerned fleet. Throws `command-input`. */
 export async function refuseForeignFleets(command: CommandContext, pull: PullRequest): Promise<void> {
   const concerned = await concernedFleets(command, pull)
   if (concerned.length === 0) {
@@ -165,8 +165,8 @@ export async function refuseForeignFleets(command: CommandContext, pull: PullReq
 }
 
 /**
- * The fleets that a pull request concerns. Where that cannot be found out, every one that it might: who lets it pass then
- * decides for all of them. An override is for the day on which evaluating itself fails, so whatever fails here is no answer.
+ * The fleets that a pull request concerns; if that is unknown, every one that it might, so that the person must be an
+ * admin of all of them. An override must work when the evaluation itself fails, so any failure here counts as unknown.
  */
 async function concernedFleets(command: CommandContext, pull: PullRequest): Promise<readonly FleetPlace[]> {
   const { context, installation } = command
@@ -211,6 +211,6 @@ export async function refuseUnseenHead(
 export async function wasSeen({ reader, data, comment }: CommandContext, pull: PullRequest): Promise<boolean> {
   if (pull.head.fork) return false
   const since = await headSince(reader, data, pull.head.ref, pull.head.sha)
-  // GitHub counts in whole seconds: what is equal may be later
+  // GitHub's times are whole seconds: an equal time may be later
   return since !== undefined && Date.parse(since) < Date.parse(comment.createdAt)
 }

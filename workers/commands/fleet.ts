@@ -82,7 +82,7 @@ async function gatesOf(command: CommandContext): Promise<BranchGate[]> {
   return all
 }
 
-/** One ruleset per repository. The rights of the App are not lent: only who could set it on GitHub's own page may have it set. */
+/** Sets one ruleset per repository, and only for a person who could set it on GitHub themselves. */
 async function set(command: CommandContext, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
   const { context, place, reader, installation, comment } = command
   const open = gates.filter(({ gate }) => gate?.state !== 'real' || gate.asks !== undefined)
@@ -110,7 +110,7 @@ async function set(command: CommandContext, url: string, gates: readonly BranchG
   try {
     const { octokit } = await openWriteClient(context, installation.id, repository.id)
     for (const one of rulesets) if (one) await setRuleset(octokit, name, one)
-    // an earlier version required the plain name of them
+    // an earlier version required the plain check name on them
     const others = gates.filter(({ check }) => check !== undefined && check !== CHECK_NAME)
     await releaseBranches(
       octokit,
@@ -173,7 +173,7 @@ export const enforcement: BailiwickCommand = {
   },
 }
 
-/** A change of the fleet has every open pull request evaluated again: they start this far apart. */
+/** Delay between the evaluations of open pull requests after a change of the fleet. */
 const SPREAD_MS = 300
 const LATEST_MS = 600_000
 
@@ -194,7 +194,7 @@ export const designate: BailiwickCommand = {
     const { context, installation } = command
     const key = changesKey(installation.id)
     await context.queue.withLock(key, () => change(command))
-    // counted once more now that it is written: who read meanwhile reads again
+    // counted again after the write, so that jobs that read meanwhile read again
     await context.queue.withLock(key, async () => context.designations.forget(installation.id))
     await context.queue.add('survey', { installation: installation.id })
     await context.queue.add('sweep-installation', { installation: installation.id })
@@ -222,7 +222,7 @@ async function change({ context, installation, reader, repository }: CommandCont
   for (const other of repositories.filter(({ id }) => elsewhere.has(id))) await copyTo(context, other, record)
 }
 
-/** A copy that cannot be written is one that an older record stays in: the newer one counts. */
+/** If a copy cannot be written, an older record stays in it: the newer one counts. */
 async function copyTo(
   context: CommandContext['context'],
   other: Parameters<typeof writeRecord>[1],
@@ -249,7 +249,7 @@ async function evaluateAgain({ context, installation, reader }: CommandContext):
 
 const BEGUN = 'Bailiwick is evaluating this fleet. This report updates automatically.'
 
-/** Puts a record into the first report of a repository, which is made where there is none. False: it has no issues. */
+/** Writes a record into the first report of a repository, and creates that if missing. False: it has no issues. */
 async function writeRecord(
   context: WorkerContext,
   repository: ReadableRepository,
@@ -267,7 +267,7 @@ async function writeRecord(
 /** Repositories whose keys are listed: those that tenants read first. */
 const MAX_REPOSITORIES = 200
 
-/** Lists the credentials of the tenants: what git says, and the deploy keys that GitHub shows. */
+/** Lists the credentials of the tenants: those in git, and the deploy keys that GitHub shows. */
 export const credentials: BailiwickCommand = {
   name: 'credentials',
   decision: 'none',
@@ -303,7 +303,7 @@ async function knownKeys(command: CommandContext, { sources }: CredentialReport)
     } catch (error) {
       if (!(error instanceof BailiwickError) || (error.code !== 'not-permitted' && error.code !== 'git-missing'))
         throw error
-      // of a repository that no tenant reads nobody here has to know the name
+      // the name of a repository that no tenant reads is not shown here
       if (!read.has(url)) notVisible.push('deploy keys of a repository that no tenant reads: the App may not list them')
     }
   }
@@ -315,7 +315,7 @@ async function knownKeys(command: CommandContext, { sources }: CredentialReport)
   return { fleet: `${place.owner}/${place.repo}`, repositories, notVisible: [...new Set(notVisible)] }
 }
 
-/** What the default branch of a fleet says about credentials. Throws `onboard-layout` for an empty repository. */
+/** The credentials on the default branch of a fleet. Throws `onboard-layout` for an empty repository. */
 async function readCredentials({
   context,
   installation,
@@ -358,7 +358,7 @@ const TONES: Readonly<Record<CredentialEntry['kind'], CredentialGroup['tone']>> 
   'not-visible': 'note',
 }
 
-/** Stores the page of a fleet's credentials and returns its address; undefined if pages are disabled or storing failed. */
+/** Stores the page of a fleet's credentials and returns its address; undefined if pages are off or it failed. */
 async function keepCredentialsPage(
   { pages: { store, publicUrl }, log }: WorkerContext,
   { owner, repo, fleet, commit }: ListedFleet,

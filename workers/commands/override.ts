@@ -91,7 +91,7 @@ async function recordOf(
   return { record: { ...first, confirmedBy: wanted.by }, pending: false }
 }
 
-/** What another fleet admin asked for about the same head onto the same base, and that waits for a second one. */
+/** A pending override by another fleet admin for the same head and base. */
 async function firstRecord(
   { place, data }: CommandContext,
   pull: PullRequest,
@@ -105,7 +105,7 @@ async function firstRecord(
   return record
 }
 
-/** The label is what holds: anybody who may label can put it on or take it off without us. */
+/** The label itself is the hold: anyone who may label can add or remove it without us. */
 const LABEL = {
   name: HOLD_LABEL,
   color: 'b60205',
@@ -142,7 +142,7 @@ export const unhold: BailiwickCommand = {
     const { octokit, owner, repo } = command.place
     const pull = await presentPull(command)
     const held = isLabeledHold(pull) || (await readHold(command.context, subjectOf(command), pull)) !== undefined
-    // that our App took it off is what clears the hold: where someone else did, it is put on once more
+    // only a removal by our App clears the hold: if someone else removed it, it is added once more
     if (held) await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
     await removeLabel(octokit, { owner, repo }, command.data.issue, HOLD_LABEL)
     await evaluateAgain(command)

@@ -43,7 +43,7 @@ export function helpVerb(others: () => readonly BailiwickCommand[]): BailiwickCo
   }
 }
 
-/** The run of the check of a base: under its own name where the repository has several. */
+/** Our run of the check of a base: under its own name if the repository has several. */
 function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | undefined {
   return [checkNameOf(base), CHECK_NAME].flatMap(name => runs.find(run => run.name === name) ?? [])[0]
 }

@@ -6,7 +6,7 @@ import { check, diff, explain, helpVerb, status } from './questions.ts'
 import { adopt, lockdown, offboardVerb, onboardVerb } from './tenants.ts'
 import { approveWaiver, waive } from './waive.ts'
 
-/** Every `/bailiwick` command, in the order of the help text. A new one is a file next to this one and a line here. */
+/** Every `/bailiwick` command, in the order of the help text. A new one needs a line here. */
 export const commands: readonly BailiwickCommand[] = [
   helpVerb(() => commands),
   status,

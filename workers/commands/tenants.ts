@@ -42,8 +42,8 @@ export const onboardVerb: BailiwickCommand = {
 }
 
 /**
- * Takes a tenant out of the fleet in two pull requests. How far it is, is read from the fleet and from GitHub each time, so
- * that the same command goes on wherever it was interrupted.
+ * Removes a tenant from the fleet in two pull requests. The progress is read from the fleet and from GitHub each time,
+ * so that the same command continues after an interruption.
  */
 export const offboardVerb: BailiwickCommand = {
   name: 'offboard',
@@ -58,7 +58,7 @@ export const offboardVerb: BailiwickCommand = {
     runOffboarding(command, parseOffboard(command.line.words, `/bailiwick ${OFFBOARD_USAGE}`, '--continue')),
 }
 
-/** Does the next step, or says what it waits for. */
+/** Does the next step, or replies with what it waits for. */
 async function runOffboarding(
   { context, place, reader, installation, repository: fleet, comment, attempt }: CommandContext,
   { isContinued, ...command }: OffboardRequest & { readonly isContinued: boolean },
@@ -109,7 +109,7 @@ function unreadable(what: string) {
 
 const LOCKDOWN_USAGE = 'lockdown CLUSTER'
 
-/** Opens a pull request with the next flag of Flux's multi-tenancy lockdown, where nothing breaks. */
+/** Opens a pull request with the next flag of Flux's multi-tenancy lockdown, if nothing breaks. */
 export const lockdown: BailiwickCommand = {
   name: 'lockdown',
   decision: 'lockdown',
@@ -130,8 +130,8 @@ export const lockdown: BailiwickCommand = {
 }
 
 /**
- * Computes a change of the present fleet and opens its pull request; undefined where there is nothing to change. Only the fleet's own
- * repository is read: what needs another one is refused with the reason.
+ * Computes a change of the present fleet and opens its pull request; undefined if there is nothing to change. Reads
+ * only the fleet's own repository: a change that needs another one is refused with the reason.
  */
 async function openChange(
   { context, installation, repository, place, comment }: CommandContext,
@@ -164,7 +164,7 @@ async function openChangeOf(
     { owner: place.owner, repo: place.repo },
     {
       base: branch,
-      // each state of the fleet has its own: a branch that was merged once may still be there
+      // each fleet commit gets a branch of its own, because a merged branch may still exist
       branch: `bailiwick/${slug}-${commit.slice(0, 10)}`,
       files: files.map(({ path, content }) => ({ path, content })),
       title,

@@ -59,9 +59,8 @@ export const waive: BailiwickCommand = {
   },
 }
 
-/** What someone asks to have accepted. */
 interface WaiverWish {
-  /** Login of who asks. */
+  /** Login of the requester. */
   readonly by: string
   /** A rule, or the beginning of a finding's fingerprint; absent: every violation that is new. */
   readonly target?: string
@@ -101,7 +100,7 @@ export async function requestWaivers(
     const entries = waiverEntries(findings, terms)
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
     const { installation } = subject
-    // the fleet's repository alone may be written to with this
+    // this client can write to the fleet's repository only
     const place = await openWriteClient(context, installation.id, fleet.repository.id)
     const desk = { context, place, installation, fleet }
     try {
@@ -114,7 +113,7 @@ export async function requestWaivers(
   return opened
 }
 
-/** The waiver names objects: what they are called is not told to more people than can see where they are. */
+/** The waiver names objects, which must not become visible to more people than their repository is. */
 async function refuseWiderFleet(
   { installation, repository }: OpenedRepository,
   { place, evaluation, snapshot }: FleetAnswer,
@@ -140,7 +139,7 @@ async function refuseWiderFleet(
   )
 }
 
-/** What is wrong with the fleet's own file is for its readers: it may name other tenants. */
+/** Errors in the fleet's own file are for its readers: it may name other tenants. */
 function withoutWords(cause: unknown): unknown {
   if (!(cause instanceof BailiwickError) || cause.code !== 'command-input') return cause
   return new BailiwickError('command-input', "the fleet's own file has an error, so a waiver cannot be added", {
@@ -149,7 +148,7 @@ function withoutWords(cause: unknown): unknown {
   })
 }
 
-/** On its branch, or on the next one where an earlier pull request was merged or closed and left it behind. */
+/** Opens it on its branch, or on the next one if a merged or closed pull request left that behind. */
 async function openOn(desk: WaiverDesk, waiver: WaiverPull, branch: string): Promise<OpenedPullRequest> {
   const { place, fleet } = desk
   const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
@@ -206,12 +205,12 @@ export const approveWaiver: BailiwickCommand = {
   },
 }
 
-/** The fleet of this repository, where the person decides for it. */
+/** The fleet of this repository, if the person is an admin of it. */
 async function fleetHere(command: CommandContext) {
   return (await command.fleetsOf()).find(({ repository }) => repository.url === command.repository.url)
 }
 
-/** What our App noted on the present head: a branch that anybody changed since has no such note. */
+/** Our App's record on the present head: a branch that was changed since has none. */
 async function recorded(command: CommandContext, pull: PullRequest): Promise<WaiverPull> {
   const { place, data, comment } = command
   const ours = pull.author !== undefined && isOurs(place.app, { user: pull.author })
@@ -298,7 +297,7 @@ async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch: string
     externalId: hash('sha256', record.text),
     conclusion: approver === undefined ? 'action_required' : 'success',
     annotations: [],
-    // GitHub asks for an address where something is to be done
+    // GitHub requires an address for `action_required`
     detailsUrl: opened.url,
   })
   return opened

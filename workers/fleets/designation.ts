@@ -29,8 +29,8 @@ import {
 } from './worker-context.ts'
 
 /**
- * Which repositories of an installation evaluate others. Where the operator says so, nothing is asked; else a record that
- * was found before is read and verified. Only without one are all repositories asked. Throws `github-unavailable`.
+ * Which repositories of an installation evaluate others. If the operator decides, no request is made; else a record
+ * that was found before is read and verified. Without one, all repositories are searched. Throws `github-unavailable`.
  */
 export async function readDesignation(
   context: WorkerContext,
@@ -62,7 +62,7 @@ interface Known {
   readonly candidates: readonly Candidate[] | undefined
 }
 
-/** The records of an installation: the one that was found last as it is now, else whatever the repositories hold. */
+/** The records of an installation: the one that was found last, read again, else those in all repositories. */
 async function known(
   context: WorkerContext,
   installation: Installation,
@@ -97,7 +97,7 @@ function placeOf({ repository: wanted, branch }: FleetChoice, all: readonly Read
   return repository ? [{ repository, branch: branch ?? repository.defaultBranch }] : []
 }
 
-/** No repository is named: whoever reads this may not know of them. */
+/** No repository is named, because readers may not know of them. */
 const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fix: string }>> = {
   several: {
     what: 'several repositories had a clusters directory when the App was installed, and none is designated as the fleet',
@@ -126,8 +126,8 @@ export async function assertDesignated(installation: Pick<Installation, 'designa
 }
 
 /**
- * What the organization's own `.github` repository designates. Absent where the App is not installed on it, or it has no
- * such file; unreadable where the file says nothing that can be followed. Throws `github-unavailable`.
+ * What the organization's own `.github` repository designates. Absent if the App is not installed on it, or it has no
+ * such file; unreadable if the file cannot be followed. Throws `github-unavailable`.
  */
 export async function readOrganizationFile(installation: Installation): Promise<OrganizationFile> {
   const repositories = await installation.repositories()
@@ -157,8 +157,8 @@ function unknown(repository: string): BailiwickError {
 }
 
 /**
- * What the operator's file and FLEETS name for the account of an installation; undefined in it where the App cannot read
- * the repository. Empty: the operator says nothing about this account.
+ * What the operator's file and FLEETS name for the account of an installation; undefined in it for a repository that
+ * the App cannot read. Empty: the operator names none for this account.
  */
 export async function operatorChoices(
   { bindings, config }: Pick<WorkerContext, 'bindings' | 'config'>,
@@ -174,7 +174,7 @@ export async function operatorChoices(
   return [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
 }
 
-/** By its address, or where GitHub leads on to from an address that it had before. */
+/** By its address, or by GitHub's redirect from an earlier address. */
 async function choiceOf(
   name: FleetName,
   repositories: readonly ReadableRepository[],
@@ -217,7 +217,7 @@ export async function findRecords(
   return found.flat()
 }
 
-/** The record in one issue as it is now; undefined where it is gone, changed by someone else, or of another place. */
+/** The record in one issue as it is now; undefined if it is gone, changed by someone else, or of another place. */
 async function verifyRecord(
   context: WorkerContext,
   installation: number,
@@ -243,8 +243,8 @@ function recordIn(
 const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
 
 /**
- * The first version that designates fleets. An installation from before began to be one with this version: what had a
- * `clusters` directory on that day counts as there when the App was installed.
+ * Day of the first version that designates fleets. An older installation counts as installed on this day: a `clusters`
+ * directory that existed then was there at the installation.
  */
 const FIRST_VERSION = '2026-11-22T00:00:00Z'
 
@@ -275,7 +275,7 @@ function firstDay(installedAt: string): string {
   return isPast && FIRST_VERSION > installedAt ? FIRST_VERSION : installedAt
 }
 
-/** Whether the default branch had a `clusters` directory at that time. What GitHub does not know counts as no. */
+/** Whether the default branch had a `clusters` directory at that time. Unknown counts as no. */
 async function wasOne(octokit: Octokit, repository: ReadableRepository, since: string): Promise<boolean> {
   const { owner, name: repo, defaultBranch, createdAt, pushedAt } = repository
   if (pushedAt === null || since === '' || !(Date.parse(createdAt) <= Date.parse(since))) return false
@@ -286,7 +286,7 @@ async function wasOne(octokit: Octokit, repository: ReadableRepository, since: s
 
 const AT_ONCE = 8
 
-/** Asks about each item, some at a time, with the answers in order: GitHub wants no hundred requests at once. */
+/** Asks about each item, some at a time, with the answers in order: GitHub limits concurrent requests. */
 async function inTurns<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let start = 0; start < items.length; start += AT_ONCE) {

@@ -18,39 +18,39 @@ import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-revis
 import { type Contributors, narrowerSources, type Pin, SourceReader } from './source-reader.ts'
 import type { FleetPlace, Installation, OpenedRepository, ReadableRepository, WorkerContext } from './worker-context.ts'
 
-/** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
+/** A commit that a branch has, gets or would get; `base` is what it would replace. */
 export interface Change {
   readonly head: Pin
   readonly base?: Pin
-  /** Who brought the head; absent: not known. */
+  /** The contributors of the head; absent: unknown. */
   readonly people?: Contributors
   /** The base is gated: a check that passes lets it be merged. */
   readonly isGated?: true
 }
 
-/** What one fleet says about a change that it reads. */
+/** One fleet's evaluation of a change that it reads. */
 export interface FleetAnswer {
   readonly place: FleetPlace
-  /** Not designated: it evaluates, and reads, itself only. */
+  /** Not designated: it evaluates and reads only itself. */
   readonly alone: boolean
   readonly fleetCommit: string
   readonly evaluation: Evaluation
   readonly snapshot: RevisionSetSnapshot
-  /** Branches that its clusters follow or its file lists; empty with a base, absent where the fleet could not be built. */
+  /** Branches that its clusters follow or its file lists; empty with a base, absent if the fleet could not be built. */
   readonly gated?: readonly GatedBranch[]
-  /** What the change does to what its clusters get; absent without a base. */
+  /** The rendered changes of its clusters; absent without a base. */
   readonly changes?: Changes
   /** What the change would have deleted; absent without a base. */
   readonly prunes?: readonly PlannedPrune[]
-  /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
+  /** Its sources that fewer people can see than the repository of the change: their text is not published there. */
   readonly narrower: readonly string[]
   /** Which repositories it reads is unknown: it, or a part of it, could not be built. */
   readonly isDark: boolean
 }
 
 /**
- * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository where that looks
- * like a fleet; empty: nothing of a fleet is touched.
+ * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository if that looks
+ * like a fleet; empty: no fleet is affected.
  */
 export async function evaluateChange(
   context: WorkerContext,
@@ -63,7 +63,7 @@ export async function evaluateChange(
   let isDark = false
   let isTooLarge: BailiwickError | undefined
   for (const { place, alone, unread } of await evaluatingFleets(installation, change.head.url)) {
-    // what a repository finds in itself adds nothing to what designated fleets say of it: not a name either
+    // a repository's evaluation of itself adds nothing to that of designated fleets, not even a name
     if (alone && answers.length > 0) continue
     isTooLarge = unread
     if (unread) continue
@@ -90,7 +90,7 @@ export async function evaluateChange(
   return answers
 }
 
-/** Which fleet it is stays with those who may read it. */
+/** The fleet is not named, because only some people may read it. */
 function unknownReader(): BailiwickError {
   const what = 'A fleet could only partly be rendered, so it is unknown whether it deploys this repository'
   return new BailiwickError('source-unreadable', what, {
@@ -111,9 +111,9 @@ interface EvaluatingFleet {
 }
 
 /**
- * The fleets that evaluate a change in the repository at `url`: the designated ones, and the repository itself where it has
- * a `clusters` directory and is not designated. That one reads nothing else, because whoever may write to it decides what
- * it names. No other repository is asked. Where nothing is designated, a root of a cluster anywhere in it is enough.
+ * The fleets that evaluate a change in the repository at `url`: the designated ones, and the repository itself if it
+ * has a `clusters` directory and is not designated. That one reads nothing else, because its writers decide what it
+ * names. No other repository is asked. If nothing is designated, a root of a cluster anywhere in it is enough.
  */
 export async function evaluatingFleets(installation: Installation, url: string): Promise<EvaluatingFleet[]> {
   const { fleets } = await installation.designation()
@@ -129,8 +129,8 @@ export async function evaluatingFleets(installation: Installation, url: string):
 }
 
 /**
- * Whether what is merged says that a cluster starts somewhere in it; one that is only assumed says nothing. An artifact whose
- * content is only assumed counts here: the repository is evaluated by itself then, and reads nothing else.
+ * Whether the merged content says that a cluster starts in it; an assumed one does not count. An artifact with assumed
+ * content counts here: the repository is then evaluated by itself, and reads nothing else.
  */
 async function holdsRoot(
   installation: Installation,
@@ -146,7 +146,7 @@ async function holdsRoot(
   return roots.some(({ how }) => how !== 'assumed')
 }
 
-/** Why nothing is known of what is too large. */
+/** The error of a fleet that is too large to be evaluated. */
 function tooLarge(error: unknown): BailiwickError {
   if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
   const what = `It is unknown whether this repository contains a cluster: ${error.message}`
@@ -184,7 +184,7 @@ export async function affectedPlaces(
   return concerned.filter(({ url, archived }) => url !== repository.url && !archived)
 }
 
-/** Where nodes that could not be built may lead. */
+/** Repositories that nodes which could not be built may lead to. */
 const namesIn = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.flatMap(node => node.hides)
 
 const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
@@ -210,7 +210,7 @@ export async function evaluatedEarlier(
   }
 }
 
-/** What the fleet's own file says counts for everybody. */
+/** Whether the fleet's own file differs: it counts for all repositories. */
 async function hasOtherRules(
   { installation, repository }: Pick<OpenedRepository, 'installation' | 'repository'>,
   head: string,
@@ -276,7 +276,7 @@ export function peopleOfGroup(
   })
 }
 
-/** Undefined where one of them is not a person, or GitHub does not say who it was. */
+/** Undefined if one of them is not a person, or GitHub does not show who it was. */
 async function broughtBy(subject: Asked, { author, head }: PullRequest): Promise<readonly string[] | undefined> {
   if (author?.type !== 'User' || head.repository === null) return undefined
   const [owner, repo] = head.fork ? head.repository.split('/') : [subject.repository.owner, subject.repository.name]

@@ -16,7 +16,7 @@ import type { EvaluateRequest, EvaluationAnswer, RevisionSetSnapshot } from '../
 import { type Contributors, isPinned, type Pin, type ReadSource, SourceReader } from './source-reader.ts'
 import type { FleetPlace, Installation, WorkerContext } from './worker-context.ts'
 
-/** A source as it was evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
+/** A source as evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 type FollowedSource = ReadSource & { readonly lent: boolean }
 
 interface RevisionSetRequest {
@@ -26,25 +26,25 @@ interface RevisionSetRequest {
   /** Compare with this commit in place of what its branch holds now. */
   readonly base?: Pin
   readonly disabledRules: readonly string[]
-  /** Who brought the head, where that may count; undefined: it cannot be known who did. */
+  /** The contributors of the head, if they may count; undefined: unknown. */
   readonly people?: Contributors
 }
 
 export interface EvaluatedRevisionSet {
   readonly evaluation: Evaluation
-  /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
+  /** Fingerprints that the fleet's baseline file lists; empty with a base. */
   readonly baseline: readonly string[]
-  /** Branches that its clusters follow or its file lists; absent where the fleet could not be built, empty with a base. */
+  /** Branches that its clusters follow or its file lists; absent if the fleet could not be built, empty with a base. */
   readonly gated?: readonly GatedBranch[]
-  /** What the head does to what the clusters get; absent without a base. */
+  /** The rendered changes of the clusters; absent without a base. */
   readonly changes?: Changes
   /** What the head would have deleted; absent without a base. */
   readonly prunes?: readonly PlannedPrune[]
   /** Commit of the fleet repository that was evaluated. */
   readonly fleetCommit: string
-  /** All that was evaluated, to ask more about it. */
+  /** All that was evaluated, for further requests. */
   readonly snapshot: RevisionSetSnapshot
-  /** What was asked last, to ask it again with more. */
+  /** The last request, to repeat it with more input. */
   readonly question: EvaluateRequest
   /** The sources that it read besides the fleet, as they were evaluated. */
   readonly sources: readonly FollowedSource[]
@@ -56,12 +56,12 @@ export interface EvaluatedRevisionSet {
   readonly isDark: boolean
 }
 
-/** Sources appear one level deeper with each round or two; more levels than this is no fleet. */
+/** Sources appear one level deeper with each round or two; a fleet does not have more levels. */
 const MAX_ROUNDS = 32
 
 /**
- * Evaluates a revision set: reads the fleet and, round by round, every source that its graph turns out to need.
- * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
+ * Evaluates a revision set: reads the fleet and, round by round, every source that its graph turns out to need. A fleet
+ * that cannot be evaluated as a whole gives an error verdict. Throws if GitHub does not answer.
  */
 export async function evaluateRevisionSet(
   evaluator: Pick<Evaluator, 'evaluate'>,
@@ -77,11 +77,11 @@ export async function evaluateRevisionSet(
   const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const names = await presentNames(reader, wanted)
-    // in the words of the fleet, which may name it as it was called before
+    // the fleet may still use an earlier name
     const changed = [...names].find(([, present]) => present === url)?.[0] ?? url
     const view = { reader, fleet, wanted, facts: inOrder(facts), disabledRules }
     const head = await snapshot(view, request.head, foreign)
-    // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
+    // for a change in the wrong repository, the base is still read, so that its errors do not count as existing
     const known = foreign.filter(url => url !== changed)
     const base = request.base && (await snapshot(view, request.base, known))
     const question: EvaluateRequest = {
@@ -126,7 +126,7 @@ type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pin
   readonly gated?: readonly GatedBranch[]
 }
 
-/** Of a fleet that could not be built at all, nothing is known but what was asked for. */
+/** Of a fleet that could not be built at all, only the requested sources are known. */
 function settled(answer: EvaluationAnswer, wanted: readonly WantedSource[]): Settled {
   if (answer.type === 'judged') return answer
   return { evaluation: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
@@ -151,7 +151,7 @@ async function moreEarlier(
   return { states, isAll: states.length >= MAX_EARLIER }
 }
 
-/** Address of the repository that the change is in, where it is not the fleet on its branch. */
+/** Address of the repository that the change is in, if it is not the fleet on its branch. */
 function changedUrl({ fleet, head }: RevisionSetRequest): string | undefined {
   const ofFleet: boolean = isPinned(fleetSource(fleet), head)
   return ofFleet ? undefined : head?.url
@@ -162,12 +162,12 @@ function reads({ fleet, head, base }: RevisionSetRequest, followed: readonly Wan
   return [fleetSource(fleet), ...followed.map(present)].some(source => isPinned(source, head) || isPinned(source, base))
 }
 
-/** A platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched. */
+/** Whether a platform node that cannot be rendered may lead there, so that the fleet may be affected. */
 async function leads(reader: SourceReader, hides: readonly string[], url: string): Promise<boolean> {
   return mayLeadTo(hides, url) || reader.leadTo(hides, url)
 }
 
-/** Of a fleet that could not be built at all, any file may say which repositories it reads. */
+/** In a fleet that could not be built at all, any file may name the repositories that it reads. */
 function namedIn({ fleet }: RevisionSetSnapshot): string[] {
   const tree = openSnapshot(fleet.tree)
   const texts = function* (path: string): Generator<string> {
@@ -182,7 +182,7 @@ function namedIn({ fleet }: RevisionSetSnapshot): string[] {
 /** Earlier addresses, and the present ones. */
 type Names = ReadonlyMap<string, string>
 
-/** The addresses of wanted sources that their repositories do not have any more, with those that they have. */
+/** Outdated addresses of wanted sources, with the present ones. */
 async function presentNames(reader: SourceReader, wanted: readonly WantedSource[]): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const url of new Set(wanted.map(source => source.url))) {
@@ -200,7 +200,7 @@ interface RevisionSetView {
   readonly disabledRules: readonly string[]
 }
 
-/** `foreign`: addresses whose repository is not the one that the fleet means; its content is not looked at. */
+/** `foreign`: addresses whose repository is not the one that the fleet means; its content is not read. */
 async function snapshot(
   { reader, fleet, wanted, facts, disabledRules }: RevisionSetView,
   pin: Pin | undefined,
@@ -243,22 +243,22 @@ function refusal(answer: EvaluationAnswer) {
   throw new TypeError(`the rendering thread answered ${answer.type} to a question for a judgement`)
 }
 
-/** A fleet as it stands now, with every source that it reads. */
+/** A fleet at its present commits, with every source that it reads. */
 export interface StandingFleet {
   readonly place: FleetPlace
   readonly commit: string
   readonly sources: readonly FollowedSource[]
-  /** Branches that its clusters follow or its file lists; absent where the fleet could not be built. */
+  /** Branches that its clusters follow or its file lists; absent if the fleet could not be built. */
   readonly gated?: readonly GatedBranch[]
   /** Repositories that a node which could not be rendered may lead to (see isNamed). */
   readonly hides: readonly string[]
-  /** Nobody knows which repositories it reads besides. */
+  /** It may read further repositories, which are unknown. */
   readonly isDark: boolean
 }
 
 /**
- * The designated fleets of an installation as they stand now. One that cannot be read is left out, and logged; a GitHub that does
- * not answer throws.
+ * The designated fleets of an installation at their present commits. One that cannot be read is left out, and logged.
+ * Throws if GitHub does not answer.
  */
 export async function readFleets(context: WorkerContext, installation: Installation): Promise<StandingFleet[]> {
   const { evaluator, disabledRules, log } = context

@@ -29,8 +29,8 @@ import {
 } from './worker-context.ts'
 
 /**
- * The repository that a job is about, as its installation reads it; undefined where the App may not read it. `octokit`: the
- * reader, where the caller has it already. What is written takes another token, see openPlace.
+ * The repository that a job is about, as its installation reads it; undefined if the App may not read it. `octokit`:
+ * the reader, if the caller has it already. Writes use another token, see openPlace.
  */
 export async function openRepository(
   context: WorkerContext,
@@ -43,10 +43,10 @@ export async function openRepository(
   return repository && { installation, repository, octokit: reader }
 }
 
-/** How long it is remembered where an address leads that no repository of the installation has. */
+/** How long the target of an address outside the installation is cached. */
 const LEADS_MS = 600_000
 
-/** One installation as GitHub has it now: what nobody pushed to since is remembered, trees come from the store. */
+/** One installation as GitHub has it now: facts are cached until the next push, trees come from the store. */
 export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
   const { store, memory } = context
   const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
@@ -107,7 +107,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
   return installation
 }
 
-/** What GitHub says about a repository by its name, who may read or administer repositories, and what their rules require. */
+/** What GitHub knows of a repository, who may read or administer repositories, and what their rules require. */
 function roleFacts(
   context: WorkerContext,
   id: number,
@@ -145,20 +145,20 @@ async function firstParent(
   return (await memory.recallAt(repository, commit, 'parent', ask)) ?? undefined
 }
 
-/** Until a repository gets another name, and not for long. */
+/** A cache key that changes when a repository gets another name, and after a while. */
 function sinceNames(repositories: readonly ReadableRepository[]): string {
   const names = hash('sha256', repositories.map(({ id, url }) => `${id} ${url}`).join('\n'))
   return `names ${names} ${Math.floor(Date.now() / LEADS_MS)}`
 }
 
-/** Whether a text has an address of a repository in it, in any spelling. */
+/** Whether a text contains an address of a repository, in any spelling. */
 const namesAddress = (text: string, url: string) => text.split(/[\s"',]+/).some(word => normaliseUrl(word) === url)
 
 async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {
   return unlessRefused(async () => (await readRole(octokit, name, login)) !== 'none', false)
 }
 
-/** A repository that GitHub refuses (not selected, blocked, gone) is answered like one that is not there. */
+/** A repository that GitHub refuses (not selected, blocked, gone) counts as missing. */
 async function unlessRefused<T>(ask: () => Promise<T>, refused: T): Promise<T> {
   try {
     return await ask()
@@ -196,7 +196,7 @@ async function requiresCheck(
     readBranchProtection(octokit, { owner, repo }, branch),
   ])
   const layers: ProtectionLayer[] = layer ? [layer] : []
-  // GitHub shows who may bypass a ruleset only to who may change it: this client reads that, and nothing else
+  // GitHub shows bypass actors of a ruleset only to clients that may change it: this one reads that, and nothing else
   const rulesets = rules.length > 0 ? await app.client(installation) : undefined
   for (const { ruleset: id, ...one } of rules) {
     const bypass = rulesets && (await readRuleset(rulesets, { owner, repo }, id))?.bypass
@@ -206,7 +206,7 @@ async function requiresCheck(
   return evaluateGate(known, { name: checkNameOf(branch), app: identity.id }).state === 'real'
 }
 
-/** What an evaluation asked of an installation, and was answered: enough to evaluate the same again without command. */
+/** The requests of an evaluation to an installation, with their answers: enough to evaluate again without them. */
 export class InstallationRecord {
   /** By address of the repository and ref. */
   readonly heads = new Map<string, { readonly repository: number; url: string; ref: SourceRef; commit: string }>()
@@ -217,7 +217,7 @@ export class InstallationRecord {
   readonly names = new Map<string, { readonly owner: string; repo: string; id: number }>()
 }
 
-/** The same installation; the answers that an evaluation depends on are noted, the last one of each question. */
+/** Wraps an installation and records the answers that an evaluation depends on, the last one of each question. */
 export function recordedInstallation(installation: Installation, record: InstallationRecord): Installation {
   const { registry } = installation
   return {

@@ -20,7 +20,7 @@ export interface Pin {
   readonly url: string
   readonly branch: string
   readonly commit: string
-  /** Its tree id, where it is known: saves a request. */
+  /** Its tree id, if known: saves a request. */
   readonly tree?: string
 }
 
@@ -33,7 +33,7 @@ interface SeenSource extends WantedSource {
 
 export type ReadSource = SeenSource | OpaqueSource
 
-/** Logins of everybody who brought a change: its author and whoever pushed to its head. Undefined where GitHub does not say. */
+/** Logins of everyone who contributed to a change: its author and all who pushed to its head. Undefined if unknown. */
 export type Contributors = () => Promise<readonly string[] | undefined>
 
 /** True when `pin` stands for what `wanted` follows. */
@@ -56,7 +56,7 @@ export async function mayReadSource(
   return name !== undefined && (await installation.mayRead(name, login))
 }
 
-/** More names in what could not be rendered are not asked for one by one. */
+/** Limit of names in content that could not be rendered that are looked up one by one. */
 const MAX_HIDDEN = 100
 
 /** Owner and name that an address on the fleet's server spells. */
@@ -66,8 +66,8 @@ function nameAt(url: string, fleet: string): RepositoryName | undefined {
 }
 
 /**
- * Reads sources through one installation, each head once: within a job two questions about one branch get one answer.
- * What cannot be read is opaque, with the reason; a failing GitHub throws (and the job is tried again).
+ * Reads sources through one installation, each head once: within a job one branch has one commit. What cannot be read
+ * is opaque, with the reason. Throws if GitHub fails (and the job is retried).
  */
 export class SourceReader {
   readonly #installation: SourceInstallation
@@ -76,13 +76,13 @@ export class SourceReader {
   readonly #artifactHeads = new Map<string, Promise<RegistryHead | undefined>>()
   readonly #moved = new Map<string, ReadableRepository>()
 
-  /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
+  /** `only`: address of the one readable repository; content of others must not be shown where anyone may write. */
   constructor(installation: SourceInstallation, only?: string) {
     this.#installation = installation
     this.#only = only
   }
 
-  /** The one door to the content of sources: it opens for what decideRead let through, which is what evaluations want. */
+  /** The only access to the content of sources: for what decideRead allowed, which is what evaluations want. */
   async read(wanted: WantedSource, pin: Pin | undefined): Promise<ReadSource> {
     const { url, ref } = wanted
     if (this.#only !== undefined && url !== this.#only)
@@ -99,12 +99,12 @@ export class SourceReader {
     return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
   }
 
-  /** Hosts of registries that may be asked. */
+  /** Hosts of registries that may be read. */
   get registries(): readonly string[] {
     return this.#installation.registry.hosts
   }
 
-  /** An artifact; one that a registry does not give is opaque, so that a registry that is away stops nobody else. */
+  /** An artifact; opaque if the registry does not return it, so that an outage affects no other source. */
   async #artifact(wanted: WantedSource, followed: RegistryRef): Promise<ReadSource> {
     const { url, ref } = wanted
     try {
@@ -128,8 +128,8 @@ export class SourceReader {
   }
 
   /**
-   * What the decision about repositories needs, of each asked for alike, whether or not it exists. `fleet`: address of a
-   * repository of the installation; what lies on another server is not read.
+   * The facts for the decision about repositories, read alike whether or not a repository exists. `fleet`: address of a
+   * repository of the installation; repositories on another server are not read.
    */
   async facts(asked: readonly AskedRepository[], fleet: string, people?: Contributors): Promise<RepositoryFact[]> {
     const facts: RepositoryFact[] = []
@@ -159,7 +159,7 @@ export class SourceReader {
     return repository !== undefined && this.#installation.requiresCheck(repository, branch)
   }
 
-  /** Whether everybody who declared a source administers its repository: who brought the change, or the pull request that did. */
+  /** Whether all who declared a source administer its repository: contributors of that change or pull request. */
   async #isAdopted(
     name: RepositoryName,
     url: string,
@@ -187,8 +187,8 @@ export class SourceReader {
   }
 
   /**
-   * Those of the pinned addresses that belong to another repository by now. Where nothing answers at one, it stands for the
-   * pinned repository under the name that that has now.
+   * The pinned addresses that now belong to another repository. An address that nothing answers at stands for the
+   * pinned repository under its present name.
    */
   async foreign(pinned: readonly PinnedRepository[]): Promise<PinnedRepository[]> {
     const repositories = await this.#installation.repositories()
@@ -202,7 +202,7 @@ export class SourceReader {
     return foreign
   }
 
-  /** Whether one of these names is an earlier one of the repository at `url`; of too many nobody knows. */
+  /** Whether one of these names is an earlier one of the repository at `url`; true for too many names to look up. */
   async leadTo(names: readonly string[], url: string): Promise<boolean> {
     const exact = [...new Set(names)].filter(name => !name.includes('*'))
     if (exact.length > MAX_HIDDEN) return true
@@ -211,8 +211,8 @@ export class SourceReader {
   }
 
   /**
-   * Throws where one of these addresses was the changed repository's and is another one's now: the fleet means this one,
-   * and Flux deploys the other.
+   * Throws if one of these addresses was the changed repository's and is another one's now: the fleet means the changed
+   * one, and Flux deploys the other.
    */
   async refuseNamesake({ url }: Pin, foreign: readonly PinnedRepository[]): Promise<void> {
     const changed = repositoryAt(await this.#installation.repositories(), url)
@@ -223,7 +223,7 @@ export class SourceReader {
     })
   }
 
-  /** Commit that a wanted source stands at now. */
+  /** The present commit of a wanted source. */
   head(repository: ReadableRepository, wanted: WantedSource): Promise<string | undefined> {
     const key = JSON.stringify([repository.url, wanted.ref])
     const known = this.#heads.get(key)
@@ -233,7 +233,7 @@ export class SourceReader {
     return head
   }
 
-  /** The first parent of a commit of a repository, with what it holds; undefined for the first commit. */
+  /** The first parent of a commit of a repository, with its content; undefined for the first commit. */
   async parent(repository: ReadableRepository, commit: string): Promise<EarlierSnapshot | undefined> {
     const parent = await this.#installation.parent(repository, commit)
     return parent === undefined
@@ -241,7 +241,7 @@ export class SourceReader {
       : { commit: parent, tree: await this.#installation.content(repository, parent) }
   }
 
-  /** The same by address; undefined where the repository or the ref is not there. */
+  /** The present commit, by address; undefined if the repository or the ref does not exist. */
   async headOf(wanted: WantedSource): Promise<string | undefined> {
     if (wanted.ref.registry) {
       const read = await this.#artifact(wanted, wanted.ref.registry)
@@ -255,8 +255,8 @@ export class SourceReader {
 type Names = Pick<Installation, 'repositories' | 'leadsTo'>
 
 /**
- * The repository of an installation to which a normalised address leads, also one that it had before (GitHub leads on from
- * it, and so Flux goes on deploying), or by the name that GitHub's events give it; undefined where the App may not read it.
+ * The repository of an installation at a normalized address, also an earlier one (GitHub redirects it, so Flux still
+ * deploys it), or by the name in GitHub's events; undefined if the App may not read it.
  */
 export async function findRepository(
   installation: Names,
@@ -270,14 +270,14 @@ export async function findRepository(
   return repositories.find(one => one.id === id)
 }
 
-/** The repository that has this address now; GitHub compares names in any case, wherever it runs. */
+/** The repository that has this address now; GitHub names ignore case, on every server. */
 function repositoryAt(repositories: readonly ReadableRepository[], url: string): ReadableRepository | undefined {
   return (
     repositories.find(one => one.url === url) ?? repositories.find(one => one.url.toLowerCase() === url.toLowerCase())
   )
 }
 
-/** GitHub's id of whatever an address leads to; undefined where nothing answers, or it is not on the installation's server. */
+/** GitHub's id of the repository at an address; undefined if nothing answers, or it is on another server. */
 async function idAt(installation: Names, url: string): Promise<number | undefined> {
   const [first] = await installation.repositories()
   const named = nameInAddress(url)
@@ -297,8 +297,8 @@ export function nameInAddress(url: string): NamedRepository | undefined {
 }
 
 /**
- * Those of the repositories at `urls` that fewer people can see than the one at `place`: their text is not published there.
- * What GitHub does not list counts as private.
+ * The repositories at `urls` that fewer people can see than the one at `place`: their text is not published there. One
+ * that GitHub does not list counts as private.
  */
 export async function narrowerSources(
   installation: Pick<Installation, 'repositories'>,
@@ -310,7 +310,7 @@ export async function narrowerSources(
   return [...new Set(urls)].filter(url => url !== place && isWider(here, repositories.get(url) ?? 'private')).sort()
 }
 
-/** The same, as if some sources could not be seen. */
+/** The same snapshot, with these sources as not visible. */
 export function withoutSources(snapshot: RevisionSetSnapshot, urls: ReadonlySet<string>): RevisionSetSnapshot {
   if (urls.size === 0) return snapshot
   const left = snapshot.sources.filter(({ url }) => urls.has(url))
@@ -322,7 +322,7 @@ export function withoutSources(snapshot: RevisionSetSnapshot, urls: ReadonlySet<
   }
 }
 
-/** The fleet's own file as its branch has it now, and the commit that it is of; `text` undefined: there is none. */
+/** The fleet's own file on its branch, and the commit that it is of; `text` undefined: there is none. */
 export async function readFleetFileText(
   installation: Installation,
   { repository, branch }: FleetPlace,

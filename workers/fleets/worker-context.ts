@@ -17,7 +17,7 @@ import type { PageStore } from '../../src/surface/pages/page-store.ts'
 import type { StatementStore, WorkStore } from '../../src/surface/pages/work-store.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
 
-/** What every job has at hand. Nothing in it is state of a job: a process that dies loses nothing with it. */
+/** What all jobs share. It has no state of a job, so a crash loses nothing. */
 export interface WorkerContext {
   readonly config: Config
   readonly app: App
@@ -31,11 +31,11 @@ export interface WorkerContext {
   readonly designations: DesignationMemory
   /** The operator's clusters.yaml; empty: evaluate only. */
   readonly bindings: readonly ClusterBinding[]
-  /** Where pages are kept, and where people find them; without an address checks link to none. */
+  /** The page store, and the public address of the pages; without an address checks link to none. */
   readonly pages: { readonly store: PageStore; readonly publicUrl: string | undefined }
   /** What is to be written on pull requests. */
   readonly statements: StatementStore
-  /** Decisions on their way to the trails of fleets; absent: none are kept. */
+  /** Decisions that wait to be written to the trails of fleets; absent: none are kept. */
   readonly outbox?: Outbox | undefined
   /** What is approved for clusters that have a worker of their own. */
   readonly work: WorkStore
@@ -56,7 +56,7 @@ interface DeclaredPlace {
   readonly url: string
 }
 
-/** The parts of a revision set: asked of one installation, so that nobody reads a repository through someone else's rights. */
+/** Reads the parts of a revision set through one installation, so that no other installation's rights are used. */
 export interface Installation {
   readonly id: number
   /** Where artifacts are read, with the operator's credentials for what the platform declares. */
@@ -64,25 +64,25 @@ export interface Installation {
   repositories(): Promise<readonly ReadableRepository[]>
   /** Whether the repository has a `clusters` directory on its default branch. */
   isFleet(repository: ReadableRepository): Promise<boolean>
-  /** Which repositories evaluate others, asked once per job: decided by designation, never by what a repository holds. */
+  /** Which repositories evaluate others, read once per job: decided by designation, never by a repository's content. */
   designation(): Promise<DesignatedFleets>
-  /** A file on the default branch; undefined where there is none. */
+  /** A file on the default branch; undefined if there is none. */
   file(repository: ReadableRepository, path: string): Promise<Uint8Array | undefined>
-  /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
+  /** The present commit of a ref; undefined if it does not exist or the repository is empty. */
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
-  /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */
+  /** Notes the commit of a branch that the caller has just read, to save a request. */
   noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
-  /** What an address leads to, asked of GitHub now; undefined where there is nothing that the App may know of. */
+  /** The repository at an address, as GitHub has it now; undefined if there is none that the App may know of. */
   lookUp(name: RepositoryName): Promise<NamedRepository | undefined>
   /** GitHub's id of the repository to which a name leads, an earlier one too; remembered for some minutes. */
   leadsTo(name: RepositoryName): Promise<number | undefined>
-  /** Whether a person may read a repository; false as well where there is none. */
+  /** Whether a person may read a repository; false if there is none. */
   mayRead(name: RepositoryName, login: string): Promise<boolean>
   /** Whether a person administers a repository. */
   administers(name: RepositoryName, login: string): Promise<boolean>
-  /** Whether GitHub's rules require our check on a branch, and nobody is known to get past them. */
+  /** Whether GitHub's rules require our check on a branch, without a known bypass. */
   requiresCheck(repository: ReadableRepository, branch: string): Promise<boolean>
-  /** Whether everybody whose merged pull request brought the address of a repository into a file administers that repository. */
+  /** Whether all whose merged pull requests wrote a repository's address into a file administer that repository. */
   isAdopted(declared: DeclaredPlace, name: RepositoryName): Promise<boolean>
   /** The first parent of a commit; undefined for the first one of the repository. */
   parent(repository: ReadableRepository, commit: string): Promise<string | undefined>
@@ -90,7 +90,7 @@ export interface Installation {
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }
 
-/** What reading the sources of a fleet asks of an installation. */
+/** The part of an installation that reads the sources of a fleet. */
 export type SourceInstallation = Pick<
   Installation,
   | 'registry'
@@ -110,10 +110,10 @@ export type SourceInstallation = Pick<
 export interface ReadableRepository extends Pushed {
   readonly owner: string
   readonly name: string
-  /** Normalised by normaliseUrl: how Flux sources name it. */
+  /** Normalized by normaliseUrl: how Flux sources name it. */
   readonly url: string
   readonly createdAt: string
-  /** Nobody can push to it, and nothing can be said on it. */
+  /** It is read-only: no pushes, no comments. */
   readonly archived: boolean
   readonly visibility: Visibility
 }
@@ -134,19 +134,19 @@ export interface OpenedRepository {
 /** Which repositories of one installation evaluate others, as far as that is decided. */
 export interface DesignatedFleets {
   readonly designation: Exclude<Designation, { readonly state: 'needs-candidates' }>
-  /** The designated fleets, each on the branch that clusters follow; empty where nothing is decided. */
+  /** The designated fleets, each on the branch that clusters follow; empty if nothing is decided. */
   readonly fleets: readonly FleetPlace[]
-  /** The sealed record that decided; undefined where the operator did, or none is written yet. */
+  /** The sealed record that decided; undefined if the operator did, or none is written yet. */
   readonly record: DesignationRecord | undefined
 }
 
-/** When GitHub noted the last push, to the second: what was read a while after it holds until the next one. */
+/** The time of the last push, in whole seconds: what was read some time after it is valid until the next one. */
 interface Pushed {
   /** GitHub's id: after a rename or a deletion its address can be another repository's. */
   readonly id: number
   readonly url: string
   readonly defaultBranch: string
-  /** ISO time; null for a repository that nobody ever pushed to. */
+  /** ISO time; null for a repository without a push. */
   readonly pushedAt: string | null
 }
 
@@ -155,14 +155,14 @@ const SETTLED_MS = 60_000
 const KEPT = 20_000
 
 /**
- * What repositories said, for as long as nobody pushed to them. An organisation has hundreds that nothing happens in, and
- * each evaluation asks about all of them: one listing then answers for all.
+ * Facts about repositories, valid until the next push. An organization has hundreds of inactive ones, and each
+ * evaluation asks about all of them: one listing then answers for all.
  */
 export class RepositoryMemory {
   readonly #known = new Map<string, { readonly pushedAt: string; readonly value: unknown }>()
   readonly #noted = new Map<string, string>()
 
-  /** The answer to `question` about a repository; `ask` runs when it was pushed to since, or only just. */
+  /** The answer to `question` about a repository; `ask` runs if it was pushed to since, or only just. */
   async recall<T>({ id, url, defaultBranch, pushedAt }: Pushed, question: string, ask: () => Promise<T>): Promise<T> {
     const key = JSON.stringify([id, url, defaultBranch, question])
     const known = this.#known.get(key)
@@ -201,12 +201,12 @@ type RememberedDesignation =
   | { readonly repository: number; readonly issue: number }
   | { readonly candidates: readonly Candidate[] }
 
-/** Another process may write a record at any time; the shared count of changes tells sooner, where it is at hand. */
+/** Another process may write a record at any time; the shared count of changes shows that sooner, if available. */
 const MAX_AGE_MS = 600_000
 
 /**
- * Where the record of each installation was found last, so that not every repository is asked again. It decides nothing:
- * an issue is read and verified each time.
+ * Where the record of each installation was found last, so that not every repository is searched again. It decides
+ * nothing: an issue is read and verified each time.
  */
 export class DesignationMemory {
   readonly #known = new Map<number, { readonly at: number; readonly changes: number; value: RememberedDesignation }>()

@@ -10,7 +10,7 @@ import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.t
 export interface RepositoryBases {
   /** Branches that a fleet follows or lists. */
   readonly followed: readonly string[]
-  /** The checks of a head of pull requests into these branches; none where none of them is gated. */
+  /** The checks of a head of pull requests into these branches; none if none of them is gated. */
   checksOf(aims: readonly string[]): Promise<readonly NamedCheck[]>
 }
 
@@ -27,7 +27,7 @@ export async function readBases(
   // a platform node that could not be rendered may follow any branch of it
   const anyBranch = standing.some(({ hides }) => mayLeadTo(hides, url))
   const counting = anyBranch ? [...followed, defaultBranch] : followed
-  // read at each question: what passes must not be published by rules that changed meanwhile
+  // read each time: outdated rules must not publish a passing check
   const readBase = async (branch: string): Promise<Base> => ({
     branch,
     isDefault: branch === defaultBranch,
@@ -103,7 +103,7 @@ export function standingHeads(fleets: readonly StandingFleet[]): StandingHead[] 
 }
 
 /**
- * The branches that decide about what is merged into a branch: it, and the fleets that read it or may read it unseen, or all
+ * The branches that decide about a merge into a branch: it, and the fleets that read it or may read it unseen, or all
  * that a fleet's own branch reads.
  */
 export function headsThatDecide(

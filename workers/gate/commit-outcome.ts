@@ -16,11 +16,11 @@ import type { FleetPlace, OpenedRepository } from '../fleets/worker-context.ts'
 export interface CommitOutcome {
   readonly outcome: Outcome
   readonly context: ReportContext
-  /** What was evaluated, of the repository that it is said on; absent where nothing of it was read. */
+  /** The evaluated tree of the repository that gets the verdict; absent if nothing of it was read. */
   readonly tree?: TreeSnapshot
-  /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
+  /** The approvals that the evaluation requires; those of guarded files follow from their paths. */
   readonly required?: readonly FleetApprovals[]
-  /** The fleets that evaluated it; absent where none did. */
+  /** The fleets that evaluated it; absent if none did. */
   readonly fleets?: readonly FleetPlace[]
 }
 
@@ -30,10 +30,10 @@ export interface FleetApprovals {
   readonly approvals: readonly RequiredApproval[]
 }
 
-/** What is said on a repository, and to whom. */
+/** What is published on a repository, and its audience. */
 type CommitStatement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {
   readonly outcome: Outcome
-  /** What the admins of each fleet must agree to by what was evaluated. */
+  /** The approvals that the evaluation requires, per fleet. */
   readonly required: readonly FleetApprovals[]
 }
 
@@ -53,13 +53,13 @@ const commitStatementOf = ({ place, evaluation, changes, narrower }: FleetAnswer
   ...{ evaluation, changes, narrower },
 })
 
-/** Guarded files are known by their paths, whatever is evaluated. */
+/** Without guarded files, which are known by their paths, whatever is evaluated. */
 function requiredOf({ place: fleet, evaluation }: FleetAnswer): FleetApprovals[] {
   const approvals = evaluation.verdict.requiredApprovals.filter(({ rule }) => !rule.startsWith('gate-'))
   return approvals.length > 0 ? [{ fleet, approvals }] : []
 }
 
-/** Returns the decision for an outcome with its decisions. */
+/** Returns the decision for an outcome and the human decisions about it. */
 export function decisionOf({ outcome, context }: CommitOutcome): Decision {
   return decide(outcome, context.decisions ?? NO_DECISIONS)
 }
@@ -100,7 +100,7 @@ export function textsOf(snapshot: TreeSnapshot): (path: string) => string | unde
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(tree.read(path))
     } catch (error) {
-      if (error instanceof TypeError) return undefined // other bytes than UTF-8: nothing of it is edited
+      if (error instanceof TypeError) return undefined // not UTF-8, so nothing of it is edited
       throw error
     }
   }

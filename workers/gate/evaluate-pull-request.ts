@@ -39,7 +39,7 @@ export async function evaluatePullRequest(
   }
 }
 
-/** Adds who approved what the change deletes at once: exactly that, or more. */
+/** Adds who approved the prunes of the change: exactly these, or more. */
 async function withPruneApproval(
   { app }: WorkerContext,
   { octokit, repository }: OpenedRepository,
@@ -165,7 +165,7 @@ function prunesOf(
 
 type PruneRecord = NonNullable<ReturnType<typeof readPruneRecord>>
 
-/** How many commits of a pull request are asked for an approval: a push that changes nothing of it keeps it. */
+/** How many commits of a pull request are searched for an approval, which survives pushes that do not change it. */
 const MAX_COMMITS = 10
 
 /** The last approval on a pull request: on its head, or on an earlier commit that it still has. */
@@ -185,7 +185,7 @@ export async function pullPruneRecord(
   return undefined
 }
 
-/** The record on a commit. */
+/** The record of a prune approval on a commit. */
 export async function pruneRecordOn(octokit: Octokit, app: AppIdentity, repository: RepositoryName, sha: string) {
   const runs = await listOurCheckRuns(octokit, app, repository, sha)
   return readPruneRecord(runs.find(({ name }) => name === PRUNE_RUN)?.text ?? '')

@@ -85,9 +85,9 @@ export async function readGroupDecisions(
 /** The label that holds a pull request. It is on GitHub, so it is visible and independent of this process. */
 export const HOLD_LABEL = 'bailiwick/hold'
 
-/** A command may wait that long in the queue and still be found as what put the label on. */
+/** A command may wait this long in the queue and still count as what added the label. */
 const WAITS_MS = 15 * 60 * 1000
-/** Events that could not be read are read again so soon. */
+/** How soon events that could not be read are read again. */
 const AGAIN_MS = 30_000
 const MAY_WRITE: readonly string[] = ['write', 'maintain', 'admin']
 
@@ -127,14 +127,14 @@ export async function readHold(
   }
 }
 
-/** Whether who took the label off may lift a hold, or our App did, which asked for their role before. */
+/** Whether the person who removed the label may lift a hold, or our App did, which checked their role before. */
 async function lifts(
   { app }: Pick<WorkerContext, 'app'>,
   { octokit }: OpenedRepository,
   name: RepositoryName,
   { on, login }: LabelEvent,
 ): Promise<boolean> {
-  if (on) return true // the label is gone with another event than its own: it was deleted from the repository
+  if (on) return true // the label is gone without its own event: it was deleted from the repository
   if (login === undefined) return false
   if (login === `${(await app.identity()).slug}[bot]`) return true
   return MAY_WRITE.includes(await readRole(octokit, name, login))
@@ -146,7 +146,7 @@ async function holderOf(subject: OpenedRepository, name: RepositoryName, pull: n
   return (await commander(subject, name, pull, last.at)) ?? last.login
 }
 
-/** Who had our App put it on. Only to say so: whether they could was asked then. */
+/** Who had our App add it, only for display: their role was checked then. */
 async function commander({ octokit }: OpenedRepository, name: RepositoryName, pull: number, at: string) {
   const since = new Date(Date.parse(at) - WAITS_MS).toISOString()
   const comments = await listCommentsSince(octokit, name, pull, since)

@@ -88,7 +88,7 @@ function resultOf(outcome: Outcome): string {
 export interface PageOwner {
   readonly owner: string
   readonly repo: string
-  /** GitHub's id: whoever has the name later does not get the page. */
+  /** GitHub's id: a later repository of that name does not get the page. */
   readonly repositoryId?: number
   readonly visibility: Visibility
 }
@@ -99,7 +99,7 @@ const MAX_PULLS = 20
 type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
 type PageContext = Pick<WorkerContext, 'pages' | 'log'>
 
-/** What the page of a branch's commit says about the commit: what GitHub does not answer in time is left out. */
+/** The facts about a commit on the page of a branch; those that GitHub does not return in time are left out. */
 export async function pageCommitOf(
   context: PageContext,
   { octokit, repository }: Asked,
@@ -110,7 +110,7 @@ export async function pageCommitOf(
   return { branch, ...summary }
 }
 
-/** The same for a merge group, with the pull requests that the queue merges by it. */
+/** The same for a merge group, with the pull requests that the queue merges with it. */
 export async function pageCommitOfGroup(
   context: PageContext,
   subject: Asked,
@@ -162,9 +162,9 @@ export async function keepFleetPages(
   }
 }
 
-/** How often the thread is asked to go on: a fleet of a hundred tenants is worked out whole. */
+/** Limit of portions: enough for all of a fleet of a hundred tenants. */
 const MAX_PORTIONS = 10
-/** In a fleet of a thousand a portion is a namespace or two: the command line is the place to ask there. */
+/** In a fleet of a thousand a portion is a namespace or two: people use the command line there. */
 const WORTHWHILE = 5
 
 async function keepFleetPage(
@@ -193,7 +193,7 @@ async function keepFleetPage(
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }
 
-/** In portions, so that pull requests are evaluated in between. What the thread refuses was said by the verdict. */
+/** In portions, so that pull requests are evaluated in between. The verdict already reports what the thread refuses. */
 async function askOverview(evaluator: WorkerContext['evaluator'], head: RevisionSetSnapshot): Promise<Overview> {
   const namespaces: AccessView[] = []
   let found: Overview = { audit: [], policies: [], access: { namespaces, left: 0 } }
@@ -221,8 +221,8 @@ type PullContext = Pick<WorkerContext, 'pages' | 'queue' | 'log'>
 const KEEP_PULLS_LIMIT_MS = 5_000
 
 /**
- * Lists an open pull request with its published verdict on the page of each fleet that it concerns, and on no other. `own`: its own
- * verdict, which names the fleets; `shown`: what its check says. Errors are only logged: the verdict is published.
+ * Lists an open pull request with its published verdict on the page of each fleet that it concerns, and on no other.
+ * `own`: its own verdict, which names the fleets; `shown`: that of its check. Errors are only logged.
  */
 export async function keepPull(
   context: PullContext,
@@ -257,7 +257,7 @@ export async function keepPull(
   })
 }
 
-/** Takes a pull request that is not open any more, or gets no check, off the pages of fleets. */
+/** Removes a pull request that was closed, or gets no check, from the pages of fleets. */
 export async function dropPull(
   context: PullContext,
   { installation, owner, repo }: RepositoryName & { readonly installation: number },
@@ -272,7 +272,7 @@ interface FoundPull {
   readonly pull: ListedPullRequest
 }
 
-/** Brings the lists of open pull requests in line with what GitHub lists: `found` are all that get a check. */
+/** Updates the lists of open pull requests to what GitHub lists: `found` are all that get a check. */
 export async function settlePulls(
   context: PullContext,
   installation: Installation,
@@ -298,7 +298,7 @@ const rowOf = ({ owner, name: repo }: ReadableRepository, pull: ListedPullReques
   ...{ isDraft: pull.draft, headSha: pull.head.sha, tenants },
 })
 
-/** Tenants whose objects it changes, and those with something new found. */
+/** Tenants whose objects it changes, and those with new findings. */
 function tenantsOf({ outcome, context: { changes, audience = [] } }: CommitOutcome): string[] {
   const found =
     outcome === undefined || outcome instanceof BailiwickError
@@ -310,7 +310,7 @@ function tenantsOf({ outcome, context: { changes, audience = [] } }: CommitOutco
   return [...(touched.size > 0 ? touched : audience)].sort()
 }
 
-/** Of a pull request of which no fleet is known: its own repository, or the only fleet where it could not be evaluated. */
+/** Without a known fleet: the pull request's own repository, or the only fleet if it could not be evaluated. */
 async function fleetsWithout(
   installation: Installation,
   { url }: ReadableRepository,
@@ -326,7 +326,7 @@ async function isNarrower(installation: Installation, fleet: ReadableRepository,
   return (await narrowerSources(installation, fleet.url, [source.url])).length > 0
 }
 
-/** What changes the lists of one installation; nobody else changes them meanwhile. */
+/** Changes the lists of one installation, under a lock. */
 interface PullLists {
   keep(fleet: ReadableRepository, change: (pulls: FleetPulls) => FleetPulls): Promise<void>
   /** Removes a pull request from every list but those of the fleets at these addresses. */

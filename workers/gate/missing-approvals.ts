@@ -51,7 +51,7 @@ export async function readApprovals(
   return { missing: both.flatMap(one => one.missing), approvals: both.flatMap(one => one.approvals) }
 }
 
-/** A file of another repository is not named to the readers of this one. */
+/** Does not name a file of another repository to the readers of this one. */
 function forReaders(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
   if (changed.has(approval.path)) return approval
   const message = approval.source
@@ -71,7 +71,7 @@ interface AskedApprovals {
   readonly approvals: readonly GivenApproval[]
 }
 
-/** A pull request, and our check runs on its head, listed when they are asked for. */
+/** A pull request, and our check runs on its head, listed on first use. */
 interface AskedPull {
   readonly pull: PullRequest
   readonly runs: () => Promise<readonly OurCheckRun[]>
@@ -96,8 +96,8 @@ async function adminApprovals(
 }
 
 /**
- * The fleet admin who agreed to exactly this head onto this branch: approved it in a review and is not its author, or by
- * a command, or is its author and pushed it; undefined where none did. Who leads it here from another branch, or opens it again, asks anew. Who wrote a commit is never asked: that is text.
+ * The fleet admin who approved exactly this head onto this branch: in a review of another author's pull request, by a
+ * command, or as the author who pushed it. Another base or a reopening needs a new one. Commit authors never count.
  */
 async function agreedBy(
   subject: OpenedRepository,
@@ -201,7 +201,7 @@ export async function isFleetAdmin(access: FleetAccess, fleet: FleetPlace, login
   return isInTeams(access.octokit, teamsAmong(approvers, repository.owner), login)
 }
 
-/** Whether anyone else is a fleet admin; who is in a listed team is not asked, so a team counts as others. */
+/** Whether anyone else is a fleet admin. Members of a listed team are not read, so a team counts as others. */
 export async function hasOtherAdmins(access: FleetAccess, fleet: FleetPlace, login: string): Promise<boolean> {
   const { owner, name } = fleet.repository
   const all = [
@@ -211,7 +211,7 @@ export async function hasOtherAdmins(access: FleetAccess, fleet: FleetPlace, log
   return all.some(one => one.toLowerCase() !== login.toLowerCase())
 }
 
-/** Teams of the fleet's own organisation only: what another one calls a team is its own matter. */
+/** Teams of the fleet's own organization only. */
 function teamsAmong(approvers: readonly string[], owner: string): Team[] {
   return approvers.flatMap(approver => {
     const [org = '', slug] = approver.split('/')
@@ -219,7 +219,7 @@ function teamsAmong(approvers: readonly string[], owner: string): Team[] {
   })
 }
 
-/** A file that cannot be read lists nobody. */
+/** A file that cannot be read lists no approvers. */
 async function approversOf(installation: Installation, fleet: FleetPlace): Promise<readonly string[]> {
   const commit = await installation.head(fleet.repository, { branch: fleet.branch })
   if (commit === undefined) return []

@@ -38,11 +38,11 @@ interface Publishing {
   readonly about: PullRequest | PageCommit
   /** Our runs of the commit. */
   readonly runs: readonly OurCheckRun[]
-  /** Whether a run is written although the same stands there. */
+  /** Whether a run is written although an identical one exists. */
   readonly again?: boolean
 }
 
-/** Publishes a decision under the name of each check of a commit; one whose name counts at several bases fails instead. */
+/** Publishes a decision under the name of each check of a commit; a name that counts at several bases fails instead. */
 export async function publishChecks(
   context: WorkerContext,
   { place, owner, about, runs, again }: Publishing,
@@ -83,16 +83,16 @@ function sharedOutcome({ name, bases }: NamedCheck, { context }: CommitOutcome):
 
 const MAX_BASES = 5
 
-/** What is quicker than this is said once, when it is done: a request that creates content is dear. */
+/** A quicker evaluation is published once, when it is done: GitHub limits requests that create content. */
 const PATIENCE_MS = 1_500
-/** How often it is said how far it is. */
+/** How often progress is published. */
 const EVERY_MS = 10_000
 
-/** Something that takes a while and is told about meanwhile. */
+/** A slow evaluation whose progress is published. */
 interface Announced {
-  /** Says how far it is; costs nothing by itself. */
+  /** Reports progress; makes no request by itself. */
   readonly report: (progress: Progress) => void
-  /** Ends it: our runs of the commit, with the announced ones; undefined where nothing was announced. */
+  /** Ends it: our runs of the commit, with the announced ones; undefined if nothing was announced. */
   readonly end: () => Promise<readonly OurCheckRun[] | undefined>
 }
 
@@ -101,9 +101,9 @@ interface Announcing {
   readonly headSha: string
   /** Names of the checks that the commit gets. */
   readonly names: readonly string[]
-  /** Our check runs of the commit, asked for once. */
+  /** Our check runs of the commit, listed once. */
   readonly runs: () => Promise<readonly OurCheckRun[]>
-  /** Writes while nobody else writes about the commit; absent: at once. */
+  /** Writes under the lock of the commit; absent: at once. */
   readonly withLock?: HeadRuns['withLock']
   readonly log: Log
   readonly patienceMs?: number
@@ -191,7 +191,7 @@ interface Head {
   readonly queue: Pick<Queue, 'withLock' | 'entries'>
   readonly place: PublishTarget
   readonly headSha: string
-  /** Reads them. */
+  /** Reads the runs. */
   readonly octokit: Octokit
 }
 
@@ -209,7 +209,7 @@ export class HeadRuns {
     this.#head = head
   }
 
-  /** As they were listed last; asked for at most once. An answer that failed is asked for again. */
+  /** As they were listed last; listed at most once. After an error they are listed again. */
   readonly list = (): Promise<readonly OurCheckRun[]> => {
     this.#runs ??= this.#ask().catch(error => {
       this.#runs = undefined
@@ -218,7 +218,7 @@ export class HeadRuns {
     return this.#runs
   }
 
-  /** Writes while nobody else does. `present`: what the caller knows, which `write` gets where nobody wrote since. */
+  /** Writes under the lock. `present`: runs that the caller knows; `write` gets them if no other job wrote since. */
   readonly withLock = <T>(
     present: readonly OurCheckRun[],
     write: (runs: readonly OurCheckRun[]) => Promise<T>,
@@ -236,7 +236,7 @@ export class HeadRuns {
 
   async #ask(): Promise<readonly OurCheckRun[]> {
     const { queue, octokit, place, headSha } = this.#head
-    this.#entry = await queue.entries(this.#key) // before: what is written while they are listed counts as new
+    this.#entry = await queue.entries(this.#key) // before: what is written during the listing counts as new
     return listOurCheckRuns(octokit, place.app, place, headSha)
   }
 

@@ -18,7 +18,7 @@ export interface PublishOptions {
   readonly runs?: readonly OurCheckRun[]
   /** Page with the details. */
   readonly detailsUrl?: string | undefined
-  /** A run is written although the same stands there. */
+  /** A run is written although an identical one exists. */
   readonly again?: boolean | undefined
   /** Called before something new is written: what cannot be recorded is not published. */
   readonly record: CheckRun['beforeWrite'] | undefined

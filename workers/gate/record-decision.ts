@@ -14,11 +14,11 @@ import { nameInAddress } from '../fleets/source-reader.ts'
 import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
 
-/** Decisions of this time are written together; on one machine nobody has to be spared. */
+/** Decisions within this time are written together; a GitHub on this machine needs no such pause. */
 const WAIT_MS = 15_000
 const LOOPBACK_WAIT_MS = 50
 
-/** The fleet that a decision is about, as its normalized address. */
+/** The fleet that a decision is about; `url` is normalized. */
 interface FleetAddress {
   readonly installation: number
   readonly url: string
@@ -51,7 +51,7 @@ export async function recordDecision(
 
 type Recording = Pick<WorkerContext, 'outbox' | 'queue' | 'config'>
 
-/** The installation in whose name the App writes, and the fleet; undefined: no fleet is affected, so no trail records it. */
+/** The writing installation, and the fleet; undefined: no fleet is affected, so no trail records it. */
 export interface ActOf {
   readonly context: Recording
   readonly app: AppIdentity
@@ -107,7 +107,7 @@ export function removeRecordedKey(act: ActOf, octokit: Octokit, name: Repository
   )
 }
 
-/** `what`: identifies the action within a repository. A deploy key and its title stay on GitHub; the trail stores only a hash. */
+/** `what`: identifies the action within a repository. A deploy key stays on GitHub; the trail has only a hash. */
 async function record(
   { context, app, fleet }: ActOf,
   { owner, repo }: RepositoryName,

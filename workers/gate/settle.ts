@@ -9,7 +9,7 @@ import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.t
 import { type RepositoryBases, readBases } from './bases.ts'
 import { openPlace, type PublishTarget } from './publish-verdict.ts'
 
-/** An open pull request, the checks that it gets, and our runs on its head as they are then. */
+/** An open pull request, its checks, and our runs on its head at that time. */
 export interface SettledPull {
   readonly pull: ListedPullRequest
   readonly checks: readonly NamedCheck[]
@@ -17,9 +17,9 @@ export interface SettledPull {
 }
 
 /**
- * Brings the names of our runs in line with the gated bases of a repository, before anything is evaluated: on the heads of
- * open pull requests and on the tips of branches, what counts for no base, or passes for another one, is renamed. Answers
- * the open pull requests.
+ * Updates the names of our runs to the gated bases of a repository, before anything is evaluated: on the heads of open
+ * pull requests and on the tips of branches, a run that counts for no base, or passes for another one, is renamed.
+ * Returns the open pull requests.
  */
 export async function settleRepository(
   context: WorkerContext,
@@ -43,7 +43,7 @@ export async function settleRepository(
   }
   for (const branch of bases.followed) {
     const tip = await installation.head(repository, { branch })
-    // what the queue merged, or an older version published, would let a pull request from the tip merge at once
+    // a passing run of the queue or of an older version would let a pull request from the tip merge at once
     if (tip !== undefined && open.every(({ head }) => head.sha !== tip))
       await settleCommit(place, await bases.checksOf([branch]), await listOurCheckRuns(octokit, app, name, tip))
   }
@@ -63,7 +63,7 @@ export function checksAt(checks: readonly NamedCheck[], base: string): readonly 
   return checks.filter(({ bases }) => bases.includes(base))
 }
 
-/** What becomes gated leaves many pull requests behind: they start this far apart. */
+/** Delay between the evaluations of pull requests whose bases become gated. */
 const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
@@ -81,7 +81,7 @@ export async function settleAndAsk(context: WorkerContext, subject: OpenedReposi
   }
 }
 
-/** So many repositories are settled at once, before anything else is evaluated; more are by jobs of their own. */
+/** How many repositories are settled before anything else is evaluated; more get jobs of their own. */
 const AT_ONCE = 20
 
 /**
@@ -96,7 +96,7 @@ export async function settleFollowed(
   before: string | undefined,
   answers: readonly FleetAnswer[],
 ): Promise<void> {
-  if (before === undefined) return // what is gated follows from what a branch declares, not from its being there
+  if (before === undefined) return // gated branches follow from what a branch declares, not from its existence
   const earlier = await evaluatedEarlier(context, installation, { ...head, commit: before })
   const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
   const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
@@ -134,14 +134,14 @@ export function isUnasked({ name }: OurCheckRun, checks: readonly NamedCheck[]):
   return isTenancyCheck(name) && checks.every(check => check.name !== name)
 }
 
-/** Whether a run passes what was evaluated for another base than its check is about now. */
+/** Whether a run passes what was evaluated for another base than that of its check now. */
 export function isOfOtherBase(run: OurCheckRun, checks: readonly NamedCheck[]): boolean {
   return passes(run) && checks.some(check => check.name === run.name && !isForBases(run.externalId, check))
 }
 
 /**
- * Renames runs of a commit: GitHub would let them count wherever their name is required. `runs`: the latest of each name.
- * Returns those that stay.
+ * Renames runs of a commit, because GitHub lets them count wherever their name is required. `runs`: the latest of each
+ * name. Returns those that stay.
  */
 export async function supersedeRuns(
   place: () => Promise<PublishTarget>,
@@ -162,7 +162,7 @@ export async function supersedeRuns(
  */
 export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
 
-/** `since`: when what the verdict depends on was last evaluated itself, in ms; a verdict begun before may be older than it. */
+/** `since`: when its dependencies were last evaluated, in ms; a verdict begun before may be older than that. */
 export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness {
   const id = run?.externalId ?? ''
   if (run?.status !== 'completed' || isUndecidedId(id)) return 'missing'

@@ -92,13 +92,13 @@ export async function surveyOf(
   }
 }
 
-/** As whom is looked, everywhere, and as whom is written: on the fleet's own repository only. */
+/** Clients that read everywhere, and one that writes: to the fleet's own repository only. */
 interface SurveyDesk {
   readonly gates: GateDesk
   readonly writer: Pick<PublishTarget, 'octokit' | 'app'>
   readonly installation: Installation
   readonly designation: DesignatedFleets['designation']
-  /** The record that the report keeps; undefined where the operator decides. */
+  /** The record that the report keeps; undefined if the operator decides. */
   readonly record: Omit<DesignationRecord, 'at'> | undefined
 }
 
@@ -149,11 +149,11 @@ function openDesignation({ designation }: SurveyDesk, repository: number): Pick<
 interface GateDesk {
   readonly app: AppIdentity
   readonly reader: Octokit
-  /** Reads rulesets and nothing else: GitHub shows who may bypass one only to who may change it. */
+  /** Reads rulesets only: GitHub shows bypass actors only to clients that may change a ruleset. */
   readonly rulesets: Octokit
 }
 
-/** Each costs two to four requests; a fleet with more is looked at as far as this. */
+/** Each branch costs two to four requests; of a fleet with more, only these are read. */
 const MAX_BRANCHES = 300
 
 /** Reads and evaluates the protection of these branches on GitHub, uncached. Throws `github-unavailable`. */
@@ -211,7 +211,7 @@ class GateReader {
     const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
     const first = evaluateGate(known, check)
     if (first.state === 'real' || first.state === 'weak') return first
-    // it is open: what looks like a gate, and who could answer in our place
+    // not gated: looks for rules that resemble a gate, and for namesakes of the check
     const evaluated = (await this.#evaluatedOf(repository)).filter(
       one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
     )
@@ -231,7 +231,7 @@ class GateReader {
   }
 
   #ruleset(repository: ReadableRepository, id: number): Promise<Ruleset | undefined> {
-    // one of the organisation has the same number everywhere
+    // an organization's ruleset has the same number everywhere
     return remembered(this.#rulesets, `${repository.owner} ${id}`, () =>
       readRuleset(this.#desk.rulesets, nameOf(repository), id),
     )
@@ -254,7 +254,7 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, ask: () => P
 
 const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
 
-/** What GitHub says about the branch of a fleet's trail: its protection, and who wrote its last hundred commits. */
+/** GitHub's facts about the branch of a fleet's trail: its protection, and who wrote its last hundred commits. */
 async function readTrailGaps(
   { reader, rulesets, app }: Pick<GateDesk, 'reader' | 'rulesets' | 'app'>,
   { owner, name: repo }: ReadableRepository,
@@ -304,7 +304,7 @@ async function offerBaseline(
     })
     return { kind: 'offered', pull }
   } catch (error) {
-    // someone uses a branch of that name: it is theirs
+    // someone else uses a branch of that name
     if (error instanceof BailiwickError && error.code === 'onboard-input') return { kind: 'declined' }
     throw error
   }

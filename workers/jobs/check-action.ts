@@ -43,7 +43,7 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   }
 }
 
-/** What is to be said about it; undefined where what was done speaks for itself. */
+/** The reply; undefined if none is needed. */
 async function act(
   context: WorkerContext,
   place: PublishTarget,
@@ -114,7 +114,7 @@ async function askForWaivers({ context, place, subject, pull, login }: Pressed) 
   return { answer, fleets: opened.map(({ fleet }) => fleet) }
 }
 
-/** What became of a wish to apply fixes. */
+/** The result of applying fixes. */
 type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
 
 /**
@@ -152,7 +152,7 @@ async function applyFixes(
   return sha === undefined ? 'moved' : 'committed'
 }
 
-/** Names rules only: a path may hold what GitHub takes for the wish to close an issue. */
+/** Names rules only: a path may contain a keyword by which GitHub closes an issue. */
 function messageOf(fixes: readonly Fix[], login: string): string {
   const rules = [...new Set(fixes.flatMap(fix => fix.findings.map(finding => finding.rule)))].sort()
   const subject = fixes.length === 1 ? `Fix ${rules[0]}` : `Fix ${fixes.length} findings of Bailiwick`

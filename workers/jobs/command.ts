@@ -22,7 +22,7 @@ import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
 import { recordDecision } from '../gate/record-decision.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 
-/** Reactions with which we say that a command is done with, one way or another. */
+/** Reactions that mark a command as handled, whatever its result. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
 
 /**
@@ -59,7 +59,7 @@ function counts(comment: IssueComment, data: CommandJob): boolean {
   return comment.issue.number === data.issue && comment.issue.open
 }
 
-/** The same job may come twice, and late: a hold that someone lifted meanwhile is not put on again. */
+/** The same job may come twice, and late: a hold that was lifted meanwhile must not be added again. */
 async function isAnswered(place: PublishTarget, { id, reacted }: IssueComment): Promise<boolean> {
   if (!reacted) return false
   return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))
@@ -86,7 +86,7 @@ async function answer(command: CommandContext): Promise<void> {
   }
 }
 
-/** Words that we do not know, and removed commands, are explained to who works here; others may talk to whomever they like. */
+/** Explains unknown and removed commands to people with write access; comments of others are ignored. */
 async function answerUnknown(command: CommandContext): Promise<void> {
   if (!(await mayWrite(command))) return
   const { verb } = command.line
@@ -104,7 +104,7 @@ async function say({ place, data }: CommandContext, body: string): Promise<void>
   await writeReply(place.octokit, place.app, data, { issue: data.issue, about: data.comment, body })
 }
 
-/** The designated fleets of an installation for which a person decides. */
+/** The designated fleets of an installation of which a person is an admin. */
 async function fleetsOf(access: FleetAccess, login: string): Promise<readonly FleetPlace[]> {
   const { fleets } = await access.installation.designation()
   const decides = await Promise.all(fleets.map(fleet => isFleetAdmin(access, fleet, login)))
@@ -112,8 +112,8 @@ async function fleetsOf(access: FleetAccess, login: string): Promise<readonly Fl
 }
 
 /**
- * Has a command that was carried out written to the trail: of this fleet, or of the fleets that its author decides for.
- * Its words stay in the comment, where they can be hidden; the trail has their hash.
+ * Records an executed command in the trail: of this fleet, or of the fleets of which its author is an admin. Its text
+ * stays in the comment, where it can be hidden; the trail has its hash.
  */
 async function recordCommand(
   command: CommandContext,
@@ -138,10 +138,10 @@ async function recordCommand(
   }
 }
 
-/** What was decided where the reaction is only `+1`; a command that is not listed changed nothing then. */
+/** The recorded result if the reaction is only `+1`; a command that is not listed changed nothing then. */
 const AFTER_PLUS: Readonly<Record<string, string>> = { hold: 'done', unhold: 'done', override: 'pending' }
 
-/** A decision of a person without a role in a fleet is recorded in the fleets that evaluate the pull request, or in the only fleet. */
+/** Records a decision of a person without a role in the fleets that evaluate the pull request, or in the only fleet. */
 async function fleetsFor(command: CommandContext): Promise<readonly FleetPlace[]> {
   const { context, installation, repository, comment, fleetsOf } = command
   const mine = await fleetsOf()

@@ -22,7 +22,7 @@ export async function evaluateCommit(context: WorkerContext, data: EvaluateCommi
   if (pulls.length === 0) await takeBack(context, data)
 }
 
-/** Whoever opens a pull request again that was closed without a merge waits for a verdict about what its base is then. */
+/** Renames the runs of a closed pull request, so that a reopened one waits for a verdict on its base at that time. */
 async function takeBack(context: WorkerContext, data: EvaluateCommit): Promise<void> {
   if (data.closed === undefined) return
   const octokit = await context.app.reader(data.installation)
@@ -39,7 +39,7 @@ async function takeBack(context: WorkerContext, data: EvaluateCommit): Promise<v
 }
 
 const BRANCH = 'refs/heads/'
-/** A branch that goes leaves many pull requests behind: they start this far apart. */
+/** Delay between the evaluations of pull requests after a branch is deleted. */
 const SPREAD_MS = 300
 const LATEST_MS = 60_000
 

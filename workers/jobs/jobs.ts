@@ -31,7 +31,7 @@ import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 import { writeTrail } from './write-trail.ts'
 
-/** A kind of job that has someone who does it. */
+/** A kind of job and its handler. */
 interface Work {
   readonly name: JobName
   /** Takes jobs of this kind from the queue from now on. */
@@ -39,10 +39,10 @@ interface Work {
 }
 
 const VALIDATIONS_AT_ONCE = 4
-/** They mostly wait for their turn to write, each installation for its own. */
+/** Comments mostly wait for their installation's turn to write. */
 const COMMENTS_AT_ONCE = 4
 
-/** Kinds of jobs that owe someone a check run: it must not stay open, or stay green, because the job is dead. */
+/** Kinds of jobs that publish a check run: it must not stay open, or stay green, because the job failed. */
 const OWES: { readonly [N in JobName]?: ReportDead } = {
   'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
     const { installation, owner, repo, pull } = data
@@ -78,7 +78,7 @@ export const jobs: readonly Work[] = [
   work('sweep-installation', sweepInstallation),
 ]
 
-/** `atOnce`: how many of them run side by side in one process. */
+/** `atOnce`: how many of them run in parallel in one process. */
 function work<N extends JobName>(
   name: N,
   run: (context: WorkerContext, data: Jobs[N], attempt: Attempt) => Promise<void>,
@@ -148,7 +148,7 @@ async function buryJob<N extends JobName>(
   await OWES[name]?.(context, data as never, why, Date.now())
 }
 
-/** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
+/** Publishes on the head of an open pull request that it could not be evaluated, and that it will be retried. */
 async function reportDeadPullRequest(context: WorkerContext, data: ReportDeadPullRequest): Promise<void> {
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)

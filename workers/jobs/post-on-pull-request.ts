@@ -39,10 +39,7 @@ export async function postOnPullRequest(context: WorkerContext, data: PostOnPull
   await postSuggestions(place, fixes)
 }
 
-/**
- * Makes the one comment of ours on a pull request say this, or takes it away. Writes only when its text is another one,
- * and at most once.
- */
+/** Sets or removes our one comment on a pull request. Writes only if its text differs, and at most once. */
 async function postComment(place: SuggestionPlace, body: string | undefined): Promise<void> {
   const { octokit, app, pull: number, stands } = place
   const sticky = { number, marker: COMMENT_MARKER, stands }
@@ -54,7 +51,7 @@ async function postComment(place: SuggestionPlace, body: string | undefined): Pr
 interface SuggestionPlace extends PublishTarget {
   readonly pull: number
   readonly headSha: string
-  /** Whether that is its head still; asked before anything is written. */
+  /** Whether that is still its head; asked before anything is written. */
   readonly stands: () => Promise<boolean>
 }
 
@@ -76,12 +73,12 @@ async function postSuggestions(place: SuggestionPlace, fixes: readonly OfferedFi
   await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions), comments: suggestions })
 }
 
-/** How many failed nodes of a commit are looked up for whom they concern. */
+/** How many failed nodes of a commit are looked up for the people whom they concern. */
 const MAX_ASKED = 5
 
 /**
- * Writes what became of a merged pull request on all clusters, as one comment that is brought up to date. It reads the
- * stored pages of the clusters; without them, or for a commit that no pull request brought, nothing is written.
+ * Posts the result of a merged pull request on all clusters, as one comment that is kept up to date. Reads the stored
+ * pages of the clusters; without them, or for a commit without a pull request, nothing is written.
  */
 export async function postApplied(context: WorkerContext, data: PostApplied): Promise<void> {
   const { owner, repo, sha } = data

@@ -3,9 +3,9 @@ import type { WorkerContext } from '../fleets/worker-context.ts'
 
 /** GitHub redelivers nothing that is older: https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries */
 const KEPT_MS = 3 * 24 * 60 * 60 * 1000
-/** Of one look: 300 requests; what is older is the sweep's matter. */
+/** Per run: 300 requests; the sweep covers what is older. */
 const MOST_READ = 30_000
-/** Of one look: after an outage everything comes within minutes, but not at once. */
+/** Per run: after an outage everything comes within minutes, but not at once. */
 const MOST_SENT = 200
 /** Attempts are listed some time after they were made. */
 const OVERLAP_MS = 15 * 60 * 1000
@@ -30,15 +30,15 @@ export function redeliverer(): (context: WorkerContext) => Promise<void> {
 const MINUTE = 60_000
 /** GitHub waits ten seconds for an answer; an attempt is listed as failed no later than that. */
 const UNDER_WAY_MS = MINUTE
-/** Rest between two redeliveries of one event; doubles with each, so that a long outage is not a flood. */
+/** Pause between two redeliveries of one event; doubles with each, so that a long outage is not a flood. */
 const REST_MS = 10 * MINUTE
 const LONGEST_REST_MS = 6 * 60 * MINUTE
 
-/** What a list of attempts says about the events that we did not take. */
+/** The events that were not delivered, by a list of attempts. */
 interface Missed {
   /** An attempt of each event to send again now, the oldest event first. */
   readonly due: readonly number[]
-  /** When the oldest event that is still missed was first sent, in ms; undefined where none is. */
+  /** When the oldest event that is still missed was first sent, in ms; undefined if none is. */
   readonly oldest: number | undefined
 }
 

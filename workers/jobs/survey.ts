@@ -8,7 +8,7 @@ import type { DesignatedFleets, FleetPlace, Installation, WorkerContext } from '
 import { openWriteClient } from '../gate/publish-verdict.ts'
 import { type SurveyedPlace, surveyPlace } from '../gate/survey-place.ts'
 
-/** What GitHub refuses for good on one repository (it is archived, it is gone) keeps nothing from the others. */
+/** Permanent refusals of GitHub on one repository (archived, gone), which must not stop the others. */
 const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'onboard-input', 'source-unreadable']
 
 /**
@@ -37,7 +37,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   }
 }
 
-/** The designated fleets; where several may be the fleet and none is designated, each of them, as far as it goes alone. */
+/** The designated fleets; if several may be the fleet and none is designated, each of them by itself. */
 async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
   const { evaluator, disabledRules } = context
   const designated = await installation.designation()
@@ -67,8 +67,8 @@ async function candidatesOf(installation: Installation, { designation }: Designa
 }
 
 /**
- * The record that the first reports of an installation are to hold, without its place: what was found, or what was decided
- * now. Undefined where the operator decides, or there is nothing to keep.
+ * The record for the first reports of an installation, without its place: the found one, or the one decided now.
+ * Undefined if the operator decides, or there is nothing to keep.
  */
 function writtenRecord(
   installation: number,

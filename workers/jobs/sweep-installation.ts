@@ -55,22 +55,20 @@ export async function sweepInstallation(
     const since = Math.max(0, ...deciding.map(head => evaluatedAt.get(headKey(head)) ?? 0))
     const { staleness, run } = stalenessOfChecks(checks, runs, since)
     if (staleness === 'slowly') slow.push(one)
-    // one that is evaluated again with the same result keeps its run: once is enough
+    // a repeated evaluation with the same result keeps its run: once is enough
     const isRepeated = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
     if (isDue(staleness) && !isRepeated) await evaluatePull(context, id, one, 0)
   }
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 
-/** Pages of a hundred pull requests that a sweep looks at: an older one goes on with the next event or command about it. */
+/** Pages of a hundred pull requests that a sweep reads; older ones wait for the next event or command about them. */
 const SWEPT_PAGES = 10
 
-/** All of them begin so. */
+/** The prefix of all our branches. */
 const OUR_BRANCHES = 'bailiwick/'
 
-/**
- * Offboardings that may go on, and onboardings that were closed without a merge while no event came.
- */
+/** Offboardings that may continue, and onboardings that were closed without a merge and without an event. */
 async function askForClosed(
   context: WorkerContext,
   here: Installation,
@@ -100,7 +98,7 @@ type RunOf = (repository: ReadableRepository, sha: string) => Promise<OurCheckRu
 
 const isDue = (staleness: Staleness) => staleness === 'missing' || staleness === 'old'
 
-/** When the verdict on each of these heads was begun; one without is asked for. */
+/** When the verdict on each of these heads was begun; a missing one is enqueued. */
 async function evaluatedHeads(
   { queue }: WorkerContext,
   installation: number,
@@ -135,7 +133,7 @@ const nameOf = ({ repository, pull }: FoundPull) => `${repository.id}#${pull.num
 
 const MINUTE = 60_000
 const HOUR_MINUTES = 60
-/** On average, so that no hour has more than about sixty: minutes are drawn, not counted. */
+/** An average that keeps an hour below about sixty, because minutes are drawn, not counted. */
 const PER_HOUR = 45
 
 /**

@@ -19,7 +19,7 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { onboardingBranch, type PreparedOnboarding, prepareOnboarding } from '../tenants/onboarding-access.ts'
 import { openWithAccess, refuseForeignRepository, refuseKnownRepository } from '../tenants/open-onboarding.ts'
 
-/** An issue that asks for a tenant, where it stands. */
+/** An open issue that asks for a tenant. */
 interface Asked {
   readonly context: WorkerContext
   readonly place: PublishTarget
@@ -29,9 +29,9 @@ interface Asked {
   readonly issue: Issue
 }
 
-/** GitHub puts the labels of a form on just after it has made the issue. */
+/** GitHub adds the labels of a form just after it has created the issue. */
 const FRESH_MS = 3_000
-/** Nothing is wrong with who asks: a fleet admin decides. */
+/** No objection to the requester: a fleet admin decides. */
 const NOBODY = ''
 
 /**
@@ -71,7 +71,7 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
   const { login: by } = issue.author
   const question = { octokit: reader, installation, login: by, url: request.url, fleetUrl: fleet.url }
   const prepared = await prepareOnboarding(context, installation, fleet, request, by)
-  // who may not read the repository is told nothing of it, not even whether it is there
+  // a requester who may not read the repository must not learn whether it exists
   const isReader = await mayReadSource(installation, fleet.url, request.url, by)
   if (isReader) await refuseKnownRepository(question, prepared.plan.sources)
   const why = await reasonAgainst(asked, isReader, () => refuseForeignRepository(question))
@@ -83,7 +83,7 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
   })
 }
 
-/** Why no pull request is opened for who asks; undefined where they may have it. */
+/** Why no pull request is opened for the requester; undefined if one may be. */
 async function reasonAgainst({ place, issue }: Asked, isReader: boolean, administers: () => Promise<void>) {
   const { login } = issue.author
   const role = await readRole(place.octokit, place, login)
@@ -96,7 +96,7 @@ async function reasonAgainst({ place, issue }: Asked, isReader: boolean, adminis
     return `⚠️ ${refusalText(error, 'The author may not request a tenant for this repository')}`
   }
   if (!maintains) return NOBODY
-  // anybody with the role triage may edit an issue of someone else
+  // a person with the role triage may edit the issues of others
   const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
   if (age <= FRESH_MS) return undefined
   return 'This issue was edited after it was opened, and GitHub does not show by whom.'

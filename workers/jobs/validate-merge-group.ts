@@ -85,7 +85,7 @@ async function evaluateGroup(
     outcome,
     context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) },
   }
-  // what the groups before it bring is asked for on theirs
+  // approvals for earlier groups are requested on those groups
   const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
   const own: CommitOutcome = {
     outcome,
@@ -96,7 +96,7 @@ async function evaluateGroup(
   return { outcome, context: { ...evaluated.context, decisions }, tree: after! }
 }
 
-/** What the groups before this one need an approval for, as those who brought them may read it: it is asked for on theirs. */
+/** The approvals that earlier groups need, as their contributors may read them; they are requested on those groups. */
 async function requiredBefore(
   context: WorkerContext,
   subject: OpenedRepository,

@@ -31,13 +31,13 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return dropPull(context, data, data.pull)
-  // nothing else is asked for before GitHub knows; at the end of all patience it is published
+  // no other request before GitHub has computed the merge; the last attempt publishes that it has not
   if (!attempt.lastAttempt) assertComputed(data, pull)
   const subject = await openRepository(context, data, octokit)
   if (!subject) return
   const place = await openPlace(context, data, subject.repository.id)
   const merging = startMerge(subject, pull)
-  await merging.catch(() => undefined) // what is wrong with it is published
+  await merging.catch(() => undefined) // its error is published
   const bases = await readBases(context, subject)
   const checks = await bases.checksOf([pull.base.ref])
   const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
@@ -65,7 +65,6 @@ interface PullJob {
   readonly place: PublishTarget
   readonly pull: PullRequest
   readonly bases: RepositoryBases
-  /** The checks that it gets. */
   readonly checks: readonly NamedCheck[]
   readonly head: HeadRuns
   readonly merging: Promise<TestMerge>
@@ -85,7 +84,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   } finally {
     await announced.end()
   }
-  // the others with this head are looked up last: this listing shows what moved meanwhile as well
+  // the other pull requests with this head are listed last: this listing also shows what moved meanwhile
   const open = await listOpenPullRequests(octokit, data)
   const present = (await announced.end()) ?? begun
   if (!stands(pull, open)) return head.withLock(present, latest => cancelOvertakenRuns(place, headSha, names, latest))
@@ -111,7 +110,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
     present,
     run => isUnasked(run, all),
   )
-  // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
+  // writes may wait long for their turn: after a passing one, another pull request may share the head meanwhile
   if (written && passes && (await moved())) await context.queue.add('validate-pull-request', data)
   if (written)
     for (const sibling of siblings) await context.queue.add('validate-pull-request', { ...data, pull: sibling.number })
@@ -120,7 +119,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   await context.queue.add('post-on-pull-request', data)
 }
 
-/** Reads the test merge first: it tells where the base stands, which spares command again. */
+/** Reads the test merge first: it has the commit of the base, which saves a request. */
 async function startMerge(
   { installation, repository, octokit }: OpenedRepository,
   pull: PullRequest,
@@ -130,7 +129,7 @@ async function startMerge(
   return merge
 }
 
-/** Our runs of the head, after what passes for another base was renamed. A hold blocks at once: so is all that passes. */
+/** Our runs of the head, after those that pass for another base were renamed; with a hold, after all that pass were. */
 async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
   const names = new Set(checks.map(({ name }) => name))
   const isStale = (run: OurCheckRun) =>
@@ -145,14 +144,14 @@ function basesOn(sha: string, open: readonly ListedPullRequest[]): readonly stri
   return [...new Set(open.filter(({ head }) => head.sha === sha).map(({ base }) => base.ref))]
 }
 
-/** A verdict about an older head or another base is never published on this one: its own event has a job of its own. */
+/** Whether the evaluated head and base are still current: another head or base gets its verdict from its own job. */
 function stands(pull: PullRequest, open: readonly ListedPullRequest[]): boolean {
   const now = open.find(one => one.number === pull.number)
   const { ref, isDefault } = pull.base
   return now?.head.sha === pull.head.sha && now.base.ref === ref && now.base.isDefault === isDefault
 }
 
-/** The other pull requests whose merge the same checks would let pass. */
+/** The other pull requests that the same checks would allow to merge. */
 function siblingsOf(pull: PullRequest, open: readonly ListedPullRequest[], checks: readonly NamedCheck[]) {
   const bases = new Set(checks.flatMap(check => (isShared(check) ? [] : check.bases)))
   return open.filter(

@@ -19,7 +19,7 @@ import { recordVerdict } from '../gate/record-decision.ts'
 import { settleFollowed } from '../gate/settle.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 
-/** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
+/** Delay between the jobs of one push, so that a hundred pull requests are not a burst. */
 const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
@@ -45,7 +45,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   await keepFleetPages(context, installation, answers)
 }
 
-/** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be evaluated. */
+/** Publishes on the commit what fleets that read the branch find. Empty if none does, or it could not be evaluated. */
 async function evaluateCommit(
   context: WorkerContext,
   subject: OpenedRepository,
@@ -80,7 +80,7 @@ async function evaluateCommit(
   }
 }
 
-/** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
+/** Publishes under a name that no rule requires: a pull request with this commit as its head is evaluated by itself. */
 async function say(
   context: WorkerContext,
   subject: OpenedRepository,
@@ -130,7 +130,7 @@ async function wakeClusters(context: WorkerContext, fleets: readonly string[]): 
 
 /**
  * Evaluates the fleets again that read a branch only because a tenant declares it: nothing is published on its own
- * repository, so what a push there breaks is reported on the fleet.
+ * repository, so its errors are reported on the fleet.
  */
 async function wakeLenders(
   context: WorkerContext,

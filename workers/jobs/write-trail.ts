@@ -99,7 +99,7 @@ interface TrailDesk {
   readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
 }
 
-/** The decisions were written (`more`: others are waiting), or the branch is not in the state in which the App left it. */
+/** The decisions were written (`more`: others wait), or the branch is not as the App left it. */
 type Appended =
   | { readonly state: 'written'; readonly more: boolean }
   | { readonly state: 'stopped'; readonly why: string; readonly incident: string; readonly commit: string | undefined }
@@ -149,7 +149,7 @@ function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] 
   return over < 0 ? decisions : decisions.slice(0, over)
 }
 
-/** The end that the next file continues: the recorded one, or that of the last commit's file; or why it cannot be read. */
+/** The end that the next file continues: the recorded one, or that of the last file; or why it cannot be read. */
 async function readEnd(
   { store }: WorkerContext,
   { reader, place }: TrailDesk,

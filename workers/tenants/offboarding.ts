@@ -36,8 +36,8 @@ interface OffboardPull {
 }
 
 /**
- * Does the next step of an offboarding, by what the fleet and GitHub say now. `isContinued`: a fleet admin says that the
- * first change is applied everywhere. Answers with why it waits; undefined where a pull request is open.
+ * Does the next step of an offboarding, by the present state of the fleet and GitHub. `isContinued`: a fleet admin
+ * confirms that the first change is applied everywhere. Returns why it waits; undefined if a pull request is open.
  */
 export async function advanceOffboarding(
   here: OffboardingPlace,
@@ -61,7 +61,7 @@ export async function advanceOffboarding(
   return undefined
 }
 
-/** What is next, by the fleet's branch as it is now. */
+/** The next change, by the fleet's branch as it is now. */
 async function planOf(
   { context, installation, fleet }: Pick<OffboardingPlace, 'context' | 'installation' | 'fleet'>,
   asked: OffboardRequest,
@@ -83,7 +83,7 @@ function recordOf({ context, fleet }: Pick<OffboardingPlace, 'context' | 'fleet'
   return record?.fleet === fleet.id ? record : undefined
 }
 
-/** The first change of the same offboarding, where it was merged: the latest. */
+/** The first change of the same offboarding, if it was merged: the latest. */
 async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<OffboardPull | undefined> {
   const branch = offboardingBranch(asked, 'workloads')
   const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
@@ -93,7 +93,7 @@ async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<
   })[0]
 }
 
-/** Whether people merged or closed the pull request of that stage, after the one before: only a command opens another one. */
+/** Whether people merged or closed that stage's pull request, after the one before: only a command opens another. */
 async function isDecided(
   here: OffboardingPlace,
   asked: OffboardAsk,
@@ -144,7 +144,7 @@ async function openOffboarding(
 const AGREED =
   ' The check finds what this change takes away. The command of a fleet admin agrees to it, for exactly this commit. If the check blocks all the same, a fleet admin comments `/bailiwick override REASON`.'
 
-/** The word of the admin counts for exactly the commit that was made for it. */
+/** The admin's approval counts for exactly the commit that was made for it. */
 async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: OpenedPullRequest) {
   const { context, place, reader, installation, fleet, attempt } = here
   const { by, at, comment } = asked
@@ -246,13 +246,13 @@ export async function settleOffboarding(
   await context.queue.withLock(`offboard ${fleet.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
     if (record.stage === 'rest') await removeDeployKeys(here, record)
-    // where the fleet is at something else, a command says what to do
+    // in any other stage a command tells what to do
     else if (stage === 'rest' && !(await isDecided(here, record, stage, pull.number)))
       await advanceOffboarding(here, record, false)
   })
 }
 
-/** A tenant that stays on a cluster goes on reading with its key. */
+/** A tenant that stays on a cluster keeps its key. */
 async function removeDeployKeys(here: OffboardingPlace, { tenant, sources }: OffboardRecord): Promise<void> {
   const { context, installation } = here
   if ((await planOf(here, { tenant, clusters: [] })).stage !== 'done') return
@@ -285,7 +285,7 @@ async function keysOfTenant(
   return (await listDeployKeys(reader, repository)).filter(one => one.readOnly && isTitleOf(one.title, owner))
 }
 
-/** Deletes keys of a repository; those that are gone already are no error. */
+/** Deletes keys of a repository; already deleted ones are not an error. */
 async function removeKeys(
   { context, installation, place, fleet }: OffboardingPlace,
   repository: RepositoryName & { readonly id: number },
@@ -305,13 +305,13 @@ interface FleetOf {
   readonly fleet: ReadableRepository
 }
 
-/** A cluster that a merged change is not known to be on. `isApplied`: a worker of ours applies there, and says so when it has. */
+/** A cluster that may lack a merged change. `isApplied`: a worker of ours applies there, and reports it. */
 interface WaitingCluster {
   readonly cluster: string
   readonly isApplied: boolean
 }
 
-/** Which clusters have not applied a merged pull request yet, as far as our own check runs say. */
+/** The clusters that have not applied a merged pull request yet, by our own check runs. */
 async function waitingClusters(
   { context, reader, place, installation, fleet }: FleetOf,
   { mergeCommit }: OwnPull,

@@ -67,16 +67,16 @@ export async function prepareOnboarding(
   return { request: plan.request, plan, branch }
 }
 
-/** What lies at the root of the tenant's repository; undefined where it cannot be read, or not by the person who asks. */
+/** The root directories of the tenant's repository; undefined if it cannot be read, or not by the requester. */
 async function tenantDirectories(
   installation: Installation,
   fleet: ReadableRepository,
   { url, branch, ref }: OnboardRequest,
   by: string,
 ): Promise<string[] | undefined> {
-  // what a tag or a commit holds is not what the branch holds now
+  // a tag or a commit may differ from what the branch holds now
   if (ref) return undefined
-  // asked before anything shows whether there is such a repository
+  // checked before anything reveals whether there is such a repository
   if (!(await mayReadSource(installation, fleet.url, url, by))) return undefined
   const repository = await findRepository(installation, { url: normaliseUrl(url) })
   const commit = repository && (await installation.head(repository, { branch }))
@@ -93,7 +93,7 @@ export interface AccessQuestion {
   readonly installation: Installation
   readonly fleet: ReadableRepository
   readonly prepared: PreparedOnboarding
-  /** Who asks. */
+  /** Login of the requester. */
   readonly by: string
 }
 
@@ -116,9 +116,9 @@ export type PlannedAccess =
   | { readonly state: 'by-hand'; readonly file: string; readonly why: string | undefined }
 
 /**
- * Seals a new deploy key for the source of a tenant, without adding it to anything. An earlier attempt whose pull request is
- * open goes on with the key that it sealed, so that a crash leaves neither a second key nor one without a file.
- * Throws `sops-config` where its path has no creation rule that can be used.
+ * Seals a new deploy key for the source of a tenant, without adding it to anything. If the pull request of an earlier
+ * attempt is open, its sealed key is reused, so that a crash leaves neither a second key nor one without a file. Throws
+ * `sops-config` if its path has no creation rule that can be used.
  */
 export async function planReadAccess(question: AccessQuestion): Promise<PlannedAccess> {
   const { prepared, context, fleet, reader, installation, by } = question
@@ -163,7 +163,7 @@ async function repositoryOf({ reader, fleet, prepared }: AccessQuestion): Promis
   return found?.url === url ? found : undefined
 }
 
-/** What an earlier attempt left on our branch, with its pull request or without. Its record is ours; the branch alone proves nothing. */
+/** What an earlier attempt left on our branch. Its record is ours; the branch alone proves nothing. */
 async function earlierAttempt(question: AccessQuestion, file: string) {
   const { place, installation, fleet, prepared } = question
   const head = await readBranch(place.octokit, place, onboardingBranch(prepared.request.tenant))
@@ -175,7 +175,7 @@ async function earlierAttempt(question: AccessQuestion, file: string) {
   return { record, sealed: tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : '' }
 }
 
-/** The key that our open pull request speaks of, where that is another one. */
+/** The key that our open pull request names, if that is another one. */
 async function replacedKey(question: AccessQuestion, key: string): Promise<DeployKeyRecord | undefined> {
   const { place, prepared } = question
   const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(prepared.request.tenant))
@@ -188,13 +188,13 @@ function ownRecord({ context, fleet, prepared }: AccessQuestion, text: string): 
   return record?.fleet === fleet.id && record.tenant === prepared.request.tenant ? record : undefined
 }
 
-/** A file that was sealed for others is made anew. */
+/** A file that was sealed for others is sealed again. */
 const isSealedFor = (sealed: string, recipients: readonly string[]) =>
   sealed !== '' && recipients.every(recipient => sealed.includes(recipient))
 
 /** The key with which a cluster decrypts the files of a tenant. */
 interface PlannedKey extends Pick<OnboardRequest, 'sopsConfig'> {
-  /** The sealed file; undefined where people add it. */
+  /** The sealed file; undefined if people add it. */
   readonly sealed: string | undefined
   /** Record of it for the commit; '' without. */
   readonly marker: string
@@ -203,8 +203,8 @@ interface PlannedKey extends Pick<OnboardRequest, 'sopsConfig'> {
 }
 
 /**
- * Makes and seals the decryption key of a tenant, and goes on with the one that an earlier attempt sealed. Undefined where the
- * request asks for none. Throws `sops-config` where its path has no creation rule that can be used.
+ * Creates and seals the decryption key of a tenant, or reuses the one that an earlier attempt sealed. Undefined if the
+ * request asks for none. Throws `sops-config` if its path has no creation rule that can be used.
  */
 export async function planTenantKey(question: AccessQuestion): Promise<PlannedKey | undefined> {
   const { prepared, installation, fleet, context } = question
@@ -260,15 +260,15 @@ interface SealedCredential {
   readonly publicKey: string
 }
 
-/** A Secret to make: what of it is in clear, and the address that the cluster reads with it. */
+/** A Secret to create: its part in clear, and the address that the cluster reads with it. */
 interface WantedCredential {
   readonly frame: SecretFrame
   readonly address: string
 }
 
 /**
- * Makes a key pair and seals its private half by a creation rule. The private half is in this process for as long as that
- * takes, and erased then. Throws `sops-config`.
+ * Creates a key pair and seals its private half by a creation rule. The private half is in this process only for that
+ * time, and then erased. Throws `sops-config`.
  */
 async function makeCredential(
   octokit: Octokit,

@@ -31,9 +31,9 @@ import {
 } from './onboarding-access.ts'
 
 /**
- * Opens the pull request of an onboarding, with the credentials that its tenant needs. The sealed key is committed first and
- * added to the repository then: what a crash leaves is a pull request that the next attempt completes, never a key whose
- * private half is nowhere. `end`: the end of its text.
+ * Opens the pull request of an onboarding, with the credentials that its tenant needs. The sealed key is committed
+ * before it is added to the repository: a crash leaves a pull request that the next attempt completes, never a key
+ * whose private half is lost. `end`: the end of its text.
  */
 export async function openWithAccess(question: AccessQuestion, end: string): Promise<OpenedPullRequest> {
   refuseOwnApp(question.prepared.request, question.context.config.appId)
@@ -75,7 +75,7 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
     const why = `GitHub does not accept deploy keys for that repository. An organization owner can allow them in the settings of the organization under \`Deploy keys\`.`
     return openByHand(question, { state: 'by-hand', file, why }, end, note)
   }
-  // whoever closed it meanwhile closed it before there was a key to delete
+  // a pull request that was closed meanwhile was closed before there was a key to delete
   const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
   if (pull?.state === 'closed') await forgetDeployKey(actOf(question), installation, record)
   return opened
@@ -134,7 +134,7 @@ interface RepositoryQuestion {
   readonly fleetUrl: string
 }
 
-/** Names that GitHub may lead on from are few; each is a request. */
+/** How many sources that the App cannot see are compared with a repository; each is a request. */
 const MOST_NAMES = 50
 
 /**
@@ -145,7 +145,7 @@ export async function refuseForeignRepository(question: RepositoryQuestion): Pro
   const { octokit, login, url } = question
   const found = await resolve(question, url)
   if (!found) return
-  // the name that it has now is not for everybody
+  // its present name must not be shown to everyone
   const role = await readRole(octokit, found, login)
   if (role !== 'admin') {
     throw new BailiwickError(
@@ -182,7 +182,7 @@ export async function refuseKnownRepository(question: RepositoryQuestion, source
   }
 }
 
-/** The repository at an address of the fleet's own GitHub, by whatever name; undefined where the App may not read it. */
+/** The repository at an address of the fleet's GitHub, by any of its names; undefined if the App may not read it. */
 async function resolve({ octokit, fleetUrl }: RepositoryQuestion, url: string) {
   const name = nameOf(normaliseUrl(url), new URL(fleetUrl).host)
   return name && readRepository(octokit, name)
@@ -214,7 +214,7 @@ export async function withdrawAccess(context: WorkerContext, data: WithdrawAcces
   await forgetDeployKey(act, githubInstallation(context, data.installation, reader), record)
 }
 
-/** By its last commit, or by its text where somebody added a commit. */
+/** By its last commit, or by its text if someone added a commit. */
 async function recordOf(
   { config }: WorkerContext,
   reader: Octokit,
@@ -225,7 +225,7 @@ async function recordOf(
   return readDeployKeyMarker(message, config.privateKey) ?? readDeployKeyMarker(pull.body, config.privateKey)
 }
 
-/** Deletes a deploy key that Bailiwick added. Where it may not any more, the log names the repository. */
+/** Deletes a deploy key that Bailiwick added. If it no longer may, the log names the repository. */
 async function forgetDeployKey(
   act: ActOf & { readonly context: WorkerContext },
   installation: Installation,

@@ -78,7 +78,7 @@ function setsOf(kept: KeptFleet, { head, base, changed, earlier, values }: Evalu
   }
 }
 
-/** What nodes follow by the platform's word, on either side. */
+/** What nodes follow as the platform declares it, on either side. */
 function followedOf({ nodes }: Fleet): WantedSource[] {
   return nodes
     .flatMap(({ source, charts = [] }) => [source, ...(source.includes ?? []), ...charts])
@@ -140,7 +140,7 @@ export class KeptFleet {
   #trees = new Map<string, Tree>()
   #older: ReadonlyMap<string, Tree> = new Map()
 
-  /** A snapshot opened; one with the same content of the same repository is not opened again. */
+  /** Opens a snapshot; the same content of the same repository is opened once. */
   open(url: string, snapshot: TreeSnapshot): Tree {
     const key = `${url} ${snapshot.id}`
     const tree = this.#trees.get(key) ?? this.#older.get(key) ?? openSnapshot(snapshot)
@@ -156,7 +156,7 @@ export class KeptFleet {
 }
 
 const MAX_FLEETS = 4
-/** How much of the heap may be taken before everything that is kept is forgotten: an evaluation must never fail for it. */
+/** The share of the heap above which all caches are dropped, because an evaluation must never fail for them. */
 const MAX_SHARE = 0.7
 
 /** The caches of the fleets that a thread evaluated last, by address and branch. */
@@ -178,7 +178,7 @@ export class KeptFleets {
     this.#kept.clear()
   }
 
-  /** Forgets a fleet: after something unexpected nobody knows what is left of it. */
+  /** Drops the cache of a fleet, whose state is unknown after an unexpected error. */
   forget({ url, branch }: { readonly url: string; readonly branch: string }): void {
     this.#kept.delete(JSON.stringify([url, branch]))
   }

@@ -3,9 +3,9 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import { type EvaluationLimits, EvaluationThread, LimitExceeded, type OpenThread, openThread } from './open-thread.ts'
 import { type EvaluationAnswer, type EvaluationProgress, type EvaluationRequest, requestKey } from './protocol.ts'
 
-/** Answers that are kept: a resync and a sweep ask again for what nothing has touched. */
+/** Cached answers: a resync and a sweep repeat requests that nothing has changed. */
 const KEPT = 16
-/** Nodes at which one evaluation may have to be ended before all of it is an error. */
+/** How many nodes may end one evaluation before all of it is an error. */
 const MAX_STOPPED = 3
 
 type OnProgress = (progress: EvaluationProgress) => void
@@ -30,9 +30,9 @@ export class Evaluator {
   }
 
   /**
-   * The answer, that of an equal question where there is one. Where time ran out it is tried again alone, then without the
-   * node that was worked on, which is an error of that node. Such an answer is not kept: the machine may have been too slow.
-   * Throws `evaluation-limits` where no node is to blame.
+   * The answer, or that of an equal request. After a timeout it is tried again alone, then without the node in
+   * progress, which becomes an error of that node. Such an answer is not cached: the machine may have been too slow.
+   * Throws `evaluation-limits` if no node is the cause.
    */
   evaluate(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
     const key = requestKey(request)
@@ -90,22 +90,22 @@ export class Evaluator {
   }
 }
 
-/** Whoever makes this answer again must leave out the same nodes. */
+/** A repeated evaluation must leave out the same nodes. */
 function withStopped(answer: EvaluationAnswer, asked: EvaluationRequest): EvaluationAnswer {
   if (answer.type !== 'judged' || asked.type !== 'judge' || asked.stopped === undefined) return answer
   return { ...answer, stopped: asked.stopped }
 }
 
-/** What holds values of a cluster stays no longer than it is needed. */
+/** Requests with values of a cluster are kept no longer than needed. */
 const isSecret = (request: EvaluationRequest) => request.type === 'judge' && request.values !== undefined
 
-/** Whose share of the threads it takes: that of the repository in which the change is. */
+/** The owner of the share of threads that it uses: the repository of the change. */
 function ownerOf(request: EvaluationRequest): string {
   if (!('head' in request)) return request.url
   return (request.type === 'judge' ? request.changed : undefined) ?? request.head.fleet.url
 }
 
-/** The fleet, of which a thread that evaluated it before knows the most. */
+/** The fleet: a thread that evaluated it before has its caches. */
 function homeOf(request: EvaluationRequest): string {
   if (!('head' in request)) return ''
   return JSON.stringify([request.head.fleet.url, request.head.fleet.branch])
@@ -113,11 +113,11 @@ function homeOf(request: EvaluationRequest): string {
 
 const PATIENCE = 50
 
-/** Who wants something done, and where. */
+/** A request for a place. */
 interface Turn {
-  /** Those who take turns. */
+  /** Owners take turns. */
   readonly owner: string
-  /** What a place remembers that had it last: it goes there again if that place is free. */
+  /** The turn gets the place that last had the same home, if that is free. */
   readonly home: string
   /** Begins only while nothing else runs. */
   readonly isAlone: boolean
@@ -131,8 +131,8 @@ interface Waiting<P> {
 }
 
 /**
- * A few places, and many who wait for one. Of several places one owner never has all while others may come, and the next
- * place goes to the owner that has the fewest and was served longest ago; what begins alone comes after all others.
+ * Gives few places to many waiting turns. Of several places one owner never has all while others may come; the next one
+ * goes to the owner with the fewest that was served longest ago; a turn that runs alone comes after all others.
  */
 export class FairQueue<P> {
   readonly #free: P[]
@@ -150,7 +150,7 @@ export class FairQueue<P> {
     this.#most = Math.max(1, places.length - 1)
   }
 
-  /** What `work` gives, once it has had a place. */
+  /** Runs `work` once it has a place, and returns its result. */
   async run<T>(turn: Turn, work: (place: P) => Promise<T>): Promise<T> {
     const place = await new Promise<P>(begin => {
       this.#waiting.push({ turn, begin, passed: 0 })
@@ -177,7 +177,7 @@ export class FairQueue<P> {
       const place = this.#placeFor(home)
       this.#homes.set(place, home)
       this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1)
-      // whoever is not served any more is forgotten with the others
+      // drops the list before it grows without limit
       if (this.#served.size > 10_000) this.#served.clear()
       this.#served.set(owner, ++this.#clock)
       next.begin(place)
@@ -186,7 +186,7 @@ export class FairQueue<P> {
 
   #next(): Waiting<P> | undefined {
     const isIdle = this.#free.length === this.#total
-    // one that begins alone does not wait for ever: then nothing else begins before it
+    // a turn that runs alone must not starve: after enough others, nothing else begins before it
     const starved = this.#waiting.find(({ turn, passed }) => turn.isAlone && passed >= PATIENCE)
     if (starved) return isIdle ? starved : undefined
     let best: Waiting<P> | undefined

@@ -7,18 +7,18 @@ import { type EvaluationAnswer, type EvaluationProgress, type EvaluationRequest,
 export interface RenderingThread {
   readonly worker: Worker
   readonly node: RunningNode
-  /** Lets go of it; one that is busy or broken is never used again. */
+  /** Releases it; a busy or broken one is never used again. */
   close(isUsable: boolean): Promise<unknown>
 }
 
 export type OpenThread = (heapMb: number) => RenderingThread
 
 /**
- * Starts a thread for rendering. What it makes lives as long as its verdict, and a young generation that starts as small
- * as that of any thread copies it back and forth while it grows: with this one there are half as many collections.
+ * Starts a thread for rendering. Its objects live as long as its verdict, and a young generation of the usual start
+ * size would copy them back and forth while it grows: with this one there are half as many collections.
  */
 export function startThread(script: URL, heapMb: number, data?: unknown): Worker {
-  // read when a heap is made, so it is for this thread and those after it; resourceLimits can only say how large it may become
+  // read when a heap is created, so it is for this thread and later ones; resourceLimits can only set the maximum
   setFlagsFromString('--min-semi-space-size=32')
   // the default, also in a process of workers, whose main thread is limited when it starts
   setFlagsFromString('--max-semi-space-size=0')
@@ -30,7 +30,7 @@ export function startThread(script: URL, heapMb: number, data?: unknown): Worker
   })
 }
 
-/** A thread of its own for each that asks; it keeps no process alive. */
+/** Opens a new thread for each caller; it keeps no process alive. */
 export const openThread: OpenThread = heapMb => {
   const node = new RunningNode()
   const worker = startThread(new URL('./thread.ts', import.meta.url), heapMb, node.shared)
@@ -49,7 +49,7 @@ export interface EvaluationLimits {
 /** An evaluation exceeded its limits and was ended. */
 export class LimitExceeded extends Error {
   readonly what: 'time' | 'heap'
-  /** The node that was worked on; '' where that is not known. */
+  /** The node in progress; '' if unknown. */
   readonly node: string
 
   constructor(what: 'time' | 'heap', node: string) {
@@ -71,7 +71,7 @@ export class EvaluationThread {
     this.#open = open
   }
 
-  /** Throws LimitExceeded, or what the thread died of. */
+  /** Throws LimitExceeded, or the error that ended the thread. */
   async evaluate(
     request: EvaluationRequest,
     onProgress?: (progress: EvaluationProgress) => void,

@@ -38,7 +38,7 @@ export interface RevisionSetSnapshot {
     readonly originRevision?: string
   }[]
   readonly opaque: readonly OpaqueSource[]
-  /** What GitHub says about repositories that nothing of the fleet lists, sorted by address. */
+  /** GitHub's facts about repositories that nothing of the fleet lists, sorted by address. */
   readonly facts: readonly RepositoryFact[]
   readonly disabledRules: readonly string[]
   /** Hosts of registries that may be asked for artifacts. */
@@ -56,13 +56,13 @@ export interface EvaluateRequest {
   readonly type: 'judge'
   readonly head: RevisionSetSnapshot
   readonly base?: RevisionSetSnapshot
-  /** Address of the repository that the change is in, where it is not the fleet on its branch. */
+  /** Address of the repository that the change is in, if it is not the fleet on its branch. */
   readonly changed?: string
-  /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
+  /** The UTC day, `YYYY-MM-DD`; waivers end on a day. */
   readonly today: string
   /** What the fleet's repository held before `base`, or `head` without one: its first parents, the next one first. */
   readonly earlier?: { readonly states: readonly EarlierSnapshot[]; readonly isAll: boolean }
-  /** What was read on a cluster. With it, the answer is for whoever applies and is kept nowhere. */
+  /** Values that were read on a cluster. With them, only its worker gets the answer, and it is not cached. */
   readonly values?: ClusterValues
   /** Keys of nodes at which an evaluation had to be ended before: errors, not rendered. */
   readonly stopped?: readonly string[]
@@ -116,11 +116,11 @@ export interface SurveyRequest {
 export interface OverviewRequest {
   readonly type: 'overview'
   readonly head: RevisionSetSnapshot
-  /** Number of the namespace to go on from: the thread is not held for long at once. */
+  /** Number of the namespace to continue from: the thread is not held for long at once. */
   readonly from: number
 }
 
-/** In place of a request: the thread forgets every fleet, as if it had just begun. It has no answer. */
+/** In place of a request: the thread forgets every fleet, as if just started. It has no answer. */
 export const FORGET = 'forget'
 
 export type EvaluationRequest =
@@ -156,9 +156,9 @@ export type EvaluationAnswer =
   | { readonly type: 'offboard'; readonly plan: OffboardPlan }
   | {
       readonly type: 'wanted'
-      /** Decided to be read: nothing else may be. */
+      /** Sources that may be read; nothing else may be. */
       readonly wanted: readonly WantedSource[]
-      /** What has to be known before it is decided. */
+      /** Repositories whose facts are needed for that decision. */
       readonly asked: readonly AskedRepository[]
       /** Something does not build: earlier states of the fleet's repository are needed. */
       readonly earlier?: true
@@ -166,21 +166,21 @@ export type EvaluationAnswer =
     }
   | {
       readonly type: 'judged'
-      /** Where a base was compared with, without the objects of its nodes (see leanEvaluation). */
+      /** With a base, without the objects of its nodes (see leanEvaluation). */
       readonly evaluation: Evaluation
       readonly baseline: readonly string[]
       readonly pinned: readonly PinnedRepository[]
-      /** Branches that its clusters follow or its file lists; empty where there is a base. */
+      /** Branches that its clusters follow or its file lists; empty with a base. */
       readonly gated: readonly GatedBranch[]
       /** What the platform has its clusters follow: only these repositories are gated. */
       readonly followed: readonly WantedSource[]
-      /** Something of the platform does not build in any commit that was looked at: nobody knows which repositories it reads. */
+      /** A part of the platform builds in no commit that was tried, so the repositories that it reads are unknown. */
       readonly isDark: boolean
-      /** What the head does to what the clusters get; only where there is a base. */
+      /** The rendered changes of the clusters; only with a base. */
       readonly changes?: Changes
-      /** What the head would have deleted; only where there is a base. */
+      /** What the head would have deleted; only with a base. */
       readonly prunes?: readonly PlannedPrune[]
-      /** Nodes at which it was ended, because they took too long. */
+      /** Nodes at which it was ended because they took too long. */
       readonly stopped?: readonly string[]
     }
   | { readonly type: 'credentials'; readonly report: CredentialReport }
@@ -226,7 +226,7 @@ function revisionSetKey({ fleet, sources, opaque, facts, disabledRules, registri
   return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules, registries]
 }
 
-/** Longer keys are cut, and then are those of no node. */
+/** Longer keys are cut, and then match no node. */
 const BYTES = 2_048
 const HEAD = 4
 
@@ -247,7 +247,7 @@ export class RunningNode {
     Atomics.store(this.#length, 0, this.#text.write(key, 'utf8'))
   }
 
-  /** The key; '' where it is not known, or no node is worked on. */
+  /** The key; '' if it is unknown, or no node is in progress. */
   get(): string {
     return this.#text.toString('utf8', 0, Atomics.load(this.#length, 0))
   }

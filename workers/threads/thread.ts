@@ -26,7 +26,7 @@ import {
   type SurveyRequest,
 } from './protocol.ts'
 
-/** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
+/** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator reports it. */
 parentPort?.on('message', (request: EvaluationRequest | typeof FORGET) => {
   if (request === FORGET) fleets.clear()
   else parentPort?.postMessage(answer(request))
@@ -64,7 +64,7 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
   }
 }
 
-/** Says how far it is now and then: a message for each of ten thousand renderings would cost more than some of them. */
+/** Reports progress now and then: a message for each of ten thousand renderings would cost more than some of them. */
 function throttledProgress(): (progress: WalkProgress) => void {
   let last = performance.now()
   return progress => {
@@ -76,7 +76,7 @@ function throttledProgress(): (progress: WalkProgress) => void {
 
 function evaluateFleet(request: EvaluateRequest): EvaluationAnswer {
   try {
-    // nodes that are stopped are errors of this answer alone: nothing of it is kept
+    // stopped nodes are errors of this answer alone, so nothing of it is cached
     const kept = request.stopped ? new KeptFleet() : fleets.of(request.head.fleet)
     return evaluate(request, kept, throttledProgress(), key => node.set(key))
   } catch (error) {
@@ -85,7 +85,7 @@ function evaluateFleet(request: EvaluateRequest): EvaluationAnswer {
   }
 }
 
-/** The change that a request asks for; undefined where there is nothing to change. */
+/** The change that a request asks for; undefined if there is nothing to change. */
 function planChange({ ask, tree: snapshot, url, branch }: ChangeRequest): FleetChange | undefined {
   const build = (tree: Tree) => fleetAt(tree, url, branch)
   const tree = openSnapshot(snapshot)

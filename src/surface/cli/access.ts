@@ -96,7 +96,7 @@ function section(title: string, lines: readonly string[]): string[] {
 /** Names of a group that are listed besides the first; `-o json` lists all. */
 const MAX_LIKE_IT = 10
 
-/** What comes from one repository, and acts as one account with the same rights, is listed once. */
+/** Changers from one repository with the same account and rights are listed once. */
 const groupKey = ({ kind, namespace, name, repository, ...changer }: Changer, here: string) =>
   changerLines({ kind: '', namespace: '', name: '', repository: { ...repository, path: '' }, ...changer }, here).join(
     '\n',
@@ -113,7 +113,7 @@ function groupLines([first, ...rest]: readonly Changer[], here: string): string[
   return [...changerLines(first, here, paths.size), ...(rest.length > 0 ? [`  ${like}${left}`] : [])]
 }
 
-/** The object, and what it deploys, as whom, with which rights. */
+/** The object, what it deploys, as which account, and with which rights. */
 function changerLines(changer: Changer, here: string, otherPaths = 0): string[] {
   const { kind, namespace, name, repository, identity, ownCluster, grants, by } = changer
   const { url, ref, path } = repository

@@ -12,7 +12,7 @@ import { writeAllInside } from './write-inside.ts'
 const USAGE =
   'adopt TENANT [FLEET] [--kustomization NAMESPACE/NAME]... [--service-account NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
 
-/** `bailiwick adopt`: writes an account with the least rights for Kustomizations that run as cluster-admin, and proves them. */
+/** `bailiwick adopt`: writes and proves least-rights accounts for Kustomizations that run as cluster-admin. */
 export const adopt: Command = {
   name: 'adopt',
   usage: `${USAGE}
@@ -58,7 +58,7 @@ const usage = (message: string) => usageError(USAGE, message)
 
 const LOCKDOWN_USAGE = 'lockdown [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
 
-/** `bailiwick lockdown`: sets the next flag of Flux's multi-tenancy lockdown on a cluster, after proving that nothing breaks. */
+/** `bailiwick lockdown`: sets the next flag of Flux's multi-tenancy lockdown, after proving that nothing breaks. */
 export const lockdown: Command = {
   name: 'lockdown',
   usage: `${LOCKDOWN_USAGE}

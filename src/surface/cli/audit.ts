@@ -45,7 +45,7 @@ Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of th
   },
 }
 
-/** Without the settings of namespaces that belong to other tenants. What concerns the whole cluster concerns every tenant. */
+/** Leaves out settings of other tenants' namespaces. Settings of the whole cluster concern every tenant. */
 function ofTenants(fleet: Fleet, tenants: ReadonlySet<string> | undefined, all: readonly ClusterAudit[]) {
   if (!tenants) return all
   const index = new FleetIndex(fleet)
@@ -75,7 +75,6 @@ function lines(found: ClusterAudit, here: string, width = 100): string[] {
   ]
 }
 
-/** The advice for one item. */
 const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 1000)}`
 
 const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']

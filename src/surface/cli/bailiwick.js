@@ -11,7 +11,7 @@ const NEEDED = [22, 18]
 
 if (isNewEnough(process.versions.node)) {
   keepCompiled()
-  // awaited by nobody: what it throws is a bug and ends the process with its trace
+  // not awaited: an error in it is a bug and ends the process with a stack trace
   import('./run.ts')
 } else {
   const newer = nodeOfDependency()
@@ -33,15 +33,15 @@ function isNewEnough(version) {
 }
 
 /**
- * Keeps compiled code for the next start, in a folder of this user: what Node would take, a folder in /tmp, anybody could
- * have made. NODE_COMPILE_CACHE names another, NODE_DISABLE_COMPILE_CACHE=1 switches it off.
+ * Keeps compiled code for the next start in a folder of this user, because anyone could have created Node's default in
+ * /tmp. NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
 function keepCompiled() {
   if (process.env.NODE_COMPILE_CACHE) return
   module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bailiwick', 'compiled'))
 }
 
-/** The Node that the npm package `node` installs beside us, if it is there. */
+/** The Node that the npm package `node` installs beside this one, if it is there. */
 function nodeOfDependency() {
   try {
     const require = createRequire(import.meta.url)
@@ -59,7 +59,7 @@ async function runWith(program) {
   const { spawn } = await import('node:child_process')
   const script = fileURLToPath(import.meta.url)
   const child = spawn(program, [script, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // the terminal sends these to the child as well; it decides, we only pass its end on
+  // the terminal sends these to the child as well; the child decides, and its exit is passed on
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('error', error => {
     process.stderr.write(`error[config]: ${program} does not start (${error.message}): run \`npm ci\` again\n`)

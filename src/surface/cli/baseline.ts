@@ -14,7 +14,7 @@ import { writeInside } from './write-inside.ts'
 const USAGE =
   'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--cluster-root NAME=PATH]...'
 
-/** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
+/** `bailiwick baseline`: records the existing violations of a fleet, so that only new or worse ones block. */
 export const baseline: Command = {
   name: 'baseline',
   usage: `${USAGE}

@@ -58,7 +58,7 @@ function nodeJson({ namespace, name, source, path, identity, tenant, suspend, ob
   }
 }
 
-/** One stream of documents; a comment says of which Kustomization the following are. */
+/** One stream of documents; a comment names the Kustomization of those that follow it. */
 function nodesYaml(nodes: readonly FleetNode[]): string {
   return nodes
     .map(node => {

@@ -21,7 +21,7 @@ const USAGE =
   'can-i VERB RESOURCE[/NAME] [-n NS] --as IDENTITY|--tenant NAME [--as-group GROUP]... [--subresource NAME] [--cluster NAME]... [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 const OPTIONS = ['namespace', 'as', 'as-group', 'subresource', ...PART_OPTIONS, ...FLEET_OPTIONS, 'output']
 
-/** `bailiwick can-i`: whether an identity may do something, and through what, from what the fleet renders. */
+/** `bailiwick can-i`: whether an identity may do something, and which grants allow it, from what the fleet renders. */
 export const canI: Command = {
   name: 'can-i',
   usage: `${USAGE}
@@ -63,13 +63,13 @@ be read. A no lists the sources that were not given.`,
     const lines = answers.flatMap(answer => text(answer, here, one === undefined))
     if (output === 'json')
       io.stdout(json({ ...(one ? { user: one.name, groups: [...one.groups] } : {}), request }, answers))
-    // in a pipe the API server's own words stay on one line, because people search for them
+    // in a pipe the API server's message stays on one line, because people search for it
     else printLines({ ...io, columns: io.columns ?? Number.POSITIVE_INFINITY }, lines)
     return exitCode(answers)
   },
 }
 
-/** What is known of names, to recognize misspelled ones. */
+/** Known names, to recognize misspelled ones. */
 interface KnownFleet {
   readonly fleet: Fleet
   readonly index: FleetIndex
@@ -89,7 +89,7 @@ function accountsOf(fleet: Fleet, cluster: string, tenants: ReadonlySet<string> 
   return [...new Set(own.map(({ identity }) => identity.user))].sort()
 }
 
-/** RBAC may name accounts and namespaces that the fleet does not have, so a name that looks misspelled is not an error. */
+/** RBAC may name accounts and namespaces outside the fleet, so a name that looks misspelled is not an error. */
 function notesOnUser(user: string, { fleet, index, clusters, namespaces }: KnownFleet, namespace: string): string[] {
   const accounts = new Set(clusters.flatMap(cluster => accountNames(fleet, index, cluster)))
   const asked = accountOf(user)
@@ -260,17 +260,17 @@ function textOf(
   ]
 }
 
-/** What RESOURCE[/NAME] means. */
+/** A parsed RESOURCE[/NAME]. */
 interface AskedResource {
   readonly group: string
   readonly resource: string
-  /** '' where none is given. */
+  /** '' if none is given. */
   readonly name: string
-  /** undefined: it is taken as it stands. */
+  /** undefined: used as written. */
   readonly known: KnownResource | undefined
 }
 
-/** What a user without a namespace may be impersonated as; kinds of other projects with these names are not meant. */
+/** What a user without a namespace can be impersonated as; same-named kinds of other projects are not meant. */
 const IMPERSONATED = new Map([
   ['users', 'User'],
   ['user', 'User'],
@@ -279,8 +279,8 @@ const IMPERSONATED = new Map([
 ])
 
 /**
- * Reads `RESOURCE[.GROUP][/NAME]` as kubectl takes it: plural, singular, kind or short name. One that is not known is taken as
- * it stands where its group is written, because RBAC compares texts. Throws `usage` for an ambiguous or unknown word.
+ * Reads `RESOURCE[.GROUP][/NAME]` as kubectl does: plural, singular, kind or short name. An unknown resource is used as
+ * written if it has a group, because RBAC compares texts. Throws `usage` for an ambiguous or unknown word.
  */
 export function resourceArgument(verb: string, text: string, table: ResourceTable): AskedResource {
   const slash = text.indexOf('/')
@@ -306,7 +306,7 @@ export function resourceArgument(verb: string, text: string, table: ResourceTabl
   )
 }
 
-/** A Namespace is asked for inside itself, but made in the cluster; another resource of the cluster has no namespace. */
+/** A Namespace is checked inside itself, but created in the cluster; other cluster-wide resources have no namespace. */
 export function resourcePlaceOf(
   { group, resource, name, known }: AskedResource,
   verb: string,
@@ -320,7 +320,7 @@ function resourceUsage(message: string, fix: string): BailiwickError {
   return new BailiwickError('usage', message, { fix })
 }
 
-/** What the fleet knows of names, to tell an account from a user. */
+/** Names in the fleet, to tell an account from a user. */
 interface KnownNames {
   /** Whether the fleet renders this namespace, or anything in it. */
   hasNamespace(namespace: string): boolean
@@ -329,8 +329,8 @@ interface KnownNames {
 }
 
 /**
- * The user that `--as` means: `system:serviceaccount:ns:name`, `ns/name`, or any user. `ns:name` is an account where the
- * fleet has that namespace, else a user. Throws `usage` where it may be both, or no account can be called so.
+ * The user that `--as` means: `system:serviceaccount:ns:name`, `ns/name`, or any user. `ns:name` is an account if the
+ * fleet has that namespace, else a user. Throws `usage` if it may be both, or is not a valid account name.
  */
 function identityArgument(text: string, known: KnownNames): string {
   if (text.startsWith('system:serviceaccount:')) {
@@ -356,18 +356,17 @@ function identityUsage(message: string, fix: string): BailiwickError {
   return new BailiwickError('usage', message, { fix })
 }
 
-/** `RoleBinding apps/x gives ClusterRole admin to User alice (tenants/rbac.yaml:3)`, on one line; files of the repository `here` without its address. */
+/** `RoleBinding apps/x gives ClusterRole admin to User alice (tenants/rbac.yaml:3)`; files in `here` get no address. */
 export function grantText({ subject, binding, role, clusterWide, from }: GrantView, here: string): string {
   const everywhere = clusterWide ? ' in every namespace' : ''
   return visible(`${binding} gives ${role}${everywhere} to ${subject} (${sourceText(from, here)})`, 1000)
 }
 
-/** `ClusterRole admin in every namespace (tenants/rbac.yaml:3)`, where it is plain to whom. */
+/** `ClusterRole admin in every namespace (tenants/rbac.yaml:3)`, if the subject is already known. */
 export function rightsText({ role, clusterWide, from }: GrantView, here: string): string {
   return visible(`${role}${clusterWide ? ' in every namespace' : ''} (${sourceText(from, here)})`, 1000)
 }
 
-/** What makes a binding, in a few words. */
 function sourceText(from: BindingSource, here: string): string {
   if (from.by === 'fleet') return placeOf(from.origin, here) || from.kustomization
   if (from.by === 'flux') return "of Flux's own manifests, which are not in the fleet"

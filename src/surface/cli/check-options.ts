@@ -15,16 +15,16 @@ export interface CheckOptions {
   readonly repositories: readonly GivenRepository[]
   /** Folders of the fleet that clusters start from. */
   readonly roots?: readonly DeclaredCluster[]
-  /** Where something needs an approval that the command line cannot see, the exit code is 1. */
+  /** Exit with 1 if something needs an approval, which the command line cannot see. */
   readonly failOnRequiredApproval?: true
   /** List all changes with their fields. */
   readonly verbose?: true
   /** A folder of clones, each of which may be the content of a source. */
   readonly reposDir?: string
-  /** Only what concerns these is shown and decides; absent: all. */
+  /** Only what concerns these is shown and counts; absent: all. */
   readonly clusters?: readonly string[]
   readonly tenants?: readonly string[]
-  /** Of the rules only the comparison with schemas. */
+  /** Run only the comparison with schemas. */
   readonly only?: 'schemas'
   /** Evaluate again whenever a file changes. */
   readonly watch?: true
@@ -40,7 +40,7 @@ const WATCH = 'watch'
 /** Options without a value. */
 const FLAGS: readonly string[] = [FAIL_ON_APPROVAL, VERBOSE, WATCH]
 
-/** Every option: how it is written in the usage line, and what the help says. A new one is a line here and a field above. */
+/** Every option with its usage and help text. A new one is a line here and a field above. */
 const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[] = [
   ['base', '[--base REF]', '--base REF     compare with this commit: only new violations and errors count'],
   ['url', '[--url URL]', '--url URL      address of DIR as Flux sources name it (default: remote origin)'],
@@ -91,7 +91,7 @@ export const CHECK_HELP = helpOf(OPTIONS)
 /** Options of `check` that commands with formats of their own do not have. */
 const OF_CHECK = [FAIL_ON_APPROVAL, VERBOSE, WATCH, 'output']
 
-/** How the options are explained that `diff` and `fix` share with `check`. */
+/** Help for the options that `diff` and `fix` share with `check`. */
 export const COPY_HELP = helpOf(OPTIONS.filter(([name]) => name !== 'base' && !OF_CHECK.includes(name)))
 
 function helpOf(options: typeof OPTIONS): string {
@@ -103,7 +103,7 @@ function helpOf(options: typeof OPTIONS): string {
 export const checkOptions = (args: readonly string[], cwd: string): CheckOptions =>
   read(args, cwd, { usage: CHECK_USAGE, flags: FLAGS, formats: [...formats.keys()] })
 
-/** Parses the arguments of a command that evaluates a working copy as `check` does, and prints text or JSON. Throws `usage`. */
+/** Parses the arguments of a command that evaluates a working copy and prints text or JSON. Throws `usage`. */
 export const copyOptions = (args: readonly string[], cwd: string, usage: string, flags: readonly 'apply'[] = []) =>
   read(args, cwd, { usage, flags, formats: ['text', 'json'] })
 

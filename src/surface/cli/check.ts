@@ -42,7 +42,7 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
 }
 
-/** A program that reads the exit code alone must not take a part for the whole. */
+/** A program that reads only the exit code must not take a part for the whole. */
 function noteOutside({ filter }: Verdict, io: Io): void {
   if (!filter || filter.outside.violations + filter.outside.errors === 0) return
   const { violations, errors } = filter.outside
@@ -69,7 +69,7 @@ function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options:
   }
 }
 
-/** What stands on stderr beside the report: why the exit code is 2. */
+/** The line on stderr that explains exit code 2. */
 function undecidedLine({ errors, clusters }: Verdict, own: OwnPart | undefined): string {
   const fresh = (list: Verdict['errors']) => list.find(failure => failure.state === 'new')
   const decisive = fresh(errors)
@@ -135,7 +135,7 @@ const LARGEST = 1024 * 1024
 interface WrittenIn {
   /** The line that wrote it; undefined where several revisions differ. */
   readonly excerpt: (origin: Origin) => string | undefined
-  /** The branch of the local repository that has the file, if the local revision does not. `node`: key of the node that it is about. */
+  /** The local branch that has the file, if the local revision does not. `node`: key of the node concerned. */
   readonly branchOf: (origin: Origin, node: string) => string | undefined
 }
 

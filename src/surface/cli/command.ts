@@ -1,6 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' }
 
-/** What a command may touch of the outside; tests hand it plain values. */
+/** A command's access to the outside; tests pass plain values. */
 export interface Io {
   stdout(text: string): void
   stderr(text: string): void
@@ -13,7 +13,7 @@ export interface Io {
   readonly isTerminal?: boolean
   /** The terminal supports hyperlinks (OSC 8). */
   readonly hasLinks?: boolean
-  /** Width of the terminal; absent where it is not known. */
+  /** Width of the terminal; absent if unknown. */
   readonly columns?: number
   /** Prints only blocking findings and the result. */
   readonly quiet?: boolean
@@ -25,19 +25,19 @@ export interface Io {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** A command in the help, with what it does; it is read when it is run. */
+/** A command in the help, with its summary; loaded when it is run. */
 export type ListedCommand = readonly [name: string, summary: string, load: () => Promise<Command>]
 
 /** One command of `bailiwick`: one file, listed in src/surface/cli/commands.ts. */
 export interface Command {
   readonly name: string
   readonly usage: string
-  /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage. Throws BailiwickError for the latter. */
+  /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 not evaluated. Throws BailiwickError for 2. */
   run(args: readonly string[], io: Io): Promise<number>
 }
 
-/** Version of this program, as its package says. */
+/** Version of this program, from its package.json. */
 export const programVersion = (): string => manifest.version
 
-/** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
+/** The current UTC day, `YYYY-MM-DD`; waivers end on a day. */
 export const today = (): string => new Date().toISOString().slice(0, 10)

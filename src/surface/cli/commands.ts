@@ -1,8 +1,8 @@
 import type { Command, ListedCommand } from './command.ts'
 
 /**
- * Every command, in the order of the help, with what it does. Each is read when it is run: what the others need takes longer
- * to read than most commands take to run.
+ * Every command, in the order of the help, with its summary. Each is loaded when it is run, because loading the others
+ * takes longer than most commands run.
  */
 export const COMMANDS: readonly ListedCommand[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
@@ -88,7 +88,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ],
 ]
 
-/** The command that is called so, and what it does; undefined for none. */
+/** The command of that name and its summary; undefined if there is none. */
 export async function commandNamed(name: string): Promise<{ command: Command; summary: string } | undefined> {
   const found = COMMANDS.find(([known]) => known === name)
   return found && { command: await found[2](), summary: found[1] }

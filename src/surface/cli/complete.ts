@@ -12,8 +12,8 @@ interface CommandWords {
 const OPTION = /(?<![\w-])(--?[a-z][a-z-]*)(?:[ =]([A-Za-z][^\s\],]*))?/g
 
 /**
- * `bailiwick __complete WORD...`, which the shells call: what may stand in place of the last word. `:files` or `:folders` alone:
- * the shell completes a path.
+ * `bailiwick __complete WORD...`, which the shells call: the candidates for the last word. `:files` or `:folders`
+ * alone: the shell completes a path.
  */
 export async function complete(words: readonly string[]): Promise<readonly string[]> {
   const [name = '', ...rest] = words

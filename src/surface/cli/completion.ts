@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 import { allowedWord, usageError } from './parse-options.ts'
 
-/** Each script hands the words of the line to `bailiwick __complete`, which knows the commands of the installed release. */
+/** Each script passes the words of the line to `bailiwick __complete`, which knows the installed commands. */
 const SCRIPTS = {
   bash: `_bailiwick() {
   local IFS=$'\\n' cur=\${COMP_WORDS[COMP_CWORD]} found

@@ -9,7 +9,7 @@ import { errorLine, printLines, table } from './terminal.ts'
 
 const USAGE = 'credentials [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
-/** `bailiwick credentials`: what git says about the credentials of tenants; deploy keys are listed by the App alone. */
+/** `bailiwick credentials`: lists the credentials of tenants in git; only the App lists deploy keys. */
 export const credentials: Command = {
   name: 'credentials',
   usage: `${USAGE}

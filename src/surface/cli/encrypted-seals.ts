@@ -7,8 +7,8 @@ import { allDocuments, encryptedDocuments } from '../../rules/secrets/sops-files
 const IDENTITY = /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{58}$/
 
 /**
- * The age identities of a file, one a line, as SOPS reads them; without a file those of the one that the environment names,
- * else none. Throws `usage` for a file that cannot be read or holds none.
+ * The age identities of a file, one per line, as SOPS reads them; without a file, those of the file that the
+ * environment names, else none. Throws `usage` for a file that cannot be read or contains none.
  */
 export async function ageIdentities(
   file: string | undefined,
@@ -34,7 +34,7 @@ export async function ageIdentities(
   throw new BailiwickError('usage', `age key file ${path} contains no age key`, { fix })
 }
 
-/** The fleet with the encrypted files whose MAC does not hold, of those that one of the keys opens. */
+/** Adds the encrypted files whose MAC is wrong, among those that one of the keys opens. */
 export async function withSeals(fleet: Fleet, identities: readonly string[]): Promise<Fleet> {
   if (identities.length === 0) return fleet
   const brokenSeals: BrokenSeal[] = []

@@ -58,7 +58,7 @@ export interface Checked {
   readonly tree: Tree
 }
 
-/** Evaluates the working copy that `options` name, with its sources, and its base if there is one. Throws BailiwickError. */
+/** Evaluates the working copy in `options`, with its sources, and its base if there is one. Throws BailiwickError. */
 export async function evaluateCopy(
   options: CheckOptions,
   identities: readonly string[],
@@ -108,7 +108,7 @@ export async function evaluateCopy(
 /** What `--only schemas` leaves out. */
 const OTHERS = rules.map(({ id }) => id).filter(id => id !== schemaMismatch.id)
 
-/** The filter of `--cluster` and `--tenant`; undefined if neither is given. Throws `usage` for a name that neither state of the fleet has. */
+/** The filter of `--cluster` and `--tenant`; undefined without. Throws `usage` for a name in neither fleet state. */
 function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: CheckOptions): VerdictFilter | undefined {
   if (clusters.length + tenants.length === 0 || states[0]!.clusters.length === 0) return undefined
   const known = (of: (fleet: Fleet) => readonly { readonly name: string }[]) =>
@@ -126,7 +126,7 @@ function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: Che
   return { clusters, tenants }
 }
 
-/** Errors for repositories that should be evaluated but that nothing in the fleet follows. A fleet without clusters is a separate error. */
+/** Errors for given repositories that nothing in the fleet follows. A fleet without clusters is a separate error. */
 function unfollowed(
   states: readonly Fleet[],
   { here, fleet }: Sides,
@@ -142,28 +142,28 @@ function unfollowed(
   })
 }
 
-/** One side of a comparison: the fleet, and the repository of a tenant where that is what is checked. */
+/** One side of a comparison: the fleet, and the tenant's repository if that is checked. */
 interface Side {
   readonly home: FleetInput['fleet']
   readonly given: readonly GivenTree[]
-  /** The commits before. */
+  /** Earlier commits. */
   readonly history: History
 }
 
 interface Sides {
   /** Root folder of the checked repository. */
   readonly dir: string
-  /** The repository that is checked, and what it stands for; its url is '' where it has none. */
+  /** The checked repository and the branch that it stands for; its url is '' if it has none. */
   readonly here: RepositoryAddress
-  /** The fleet, where that is another repository. */
+  /** The fleet, if that is another repository. */
   readonly fleet?: RepositoryAddress
   readonly head: Side
   readonly base?: Side
 }
 
 /**
- * What is evaluated, and what it is compared with. With `--fleet` DIR is a tenant's repository, and the fleet stands still on
- * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
+ * What is evaluated, and what it is compared with. With `--fleet`, DIR is a tenant's repository, and the fleet stays at
+ * its branch on both sides. Throws `usage` for options that exclude each other, `git-missing` for missing commits.
  */
 async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
   const { base, url: givenUrl, roots: clusters = [] } = options
@@ -177,11 +177,11 @@ async function checkSides(options: CheckOptions, read: ReadDirectory, env: Envir
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await openCommit(dir, base, tree)
   const isFleet = givenUrl === undefined && options.fleet === undefined
-  // by the base, so that no change says which repository it is in
+  // from the base, so that a change cannot choose the address of its repository
   const here = isFleet ? withSyncedAddress(stated, baseTree ?? tree) : stated
   const { url, branch } = here
   if (options.fleet === undefined) {
-    // the remote is this repository, too: a change may be the one that has its clusters follow it by this name
+    // the remote is this repository too: a change may be what makes its clusters follow it by this name
     const alias = stated.url === url || stated.url === '' ? {} : { alias: stated.url }
     const side = (own: Side['home'], commit?: string): Side => ({
       ...{ home: { ...own, ...alias }, given: [] },
@@ -209,19 +209,19 @@ async function checkSides(options: CheckOptions, read: ReadDirectory, env: Envir
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where the commits of a fleet's repository lie. */
+/** Where the commits of a fleet's repository are. */
 interface History {
   readonly dir: string
   /** The commit that was built; absent: the working copy on top of HEAD. */
   readonly commit?: string
 }
 
-/** No further commit is opened after this time: what none of them built is unknown. */
+/** No further commit is opened after this time: what still does not build is unknown. */
 const MAX_SEARCH_MS = 2_000
 
 /**
- * The fleet, and where something of it does not build, with what that was in the last commit that built it. `build` builds it
- * again with that and reads what it then needs. What builds asks git for nothing. `now` is the clock, in milliseconds.
+ * The fleet, with what does not build taken from the last commit that built it. `build` builds it again with that and
+ * reads what it then needs. A fleet that builds needs no request to git. `now` is the clock, in milliseconds.
  */
 export async function withEarlier(
   built: BuiltFleet,
@@ -263,15 +263,15 @@ async function firstParents({ dir, commit }: History): Promise<string[]> {
   return listed?.toString().split('\n').filter(Boolean) ?? []
 }
 
-/** A verdict as it is printed for one repository, and what of it is counted only. */
+/** A verdict as printed for one repository, and the findings that are only counted. */
 export interface OwnPart {
   readonly verdict: Verdict
   readonly elsewhere: Elsewhere
 }
 
 /**
- * What a tenant's run prints of a verdict: the findings that concern the repositories at `urls`, as the App chooses them. The
- * result stays that of the whole. `keepNew`: what is new is because of the change that is evaluated, so it concerns them.
+ * What a tenant's run prints: the findings that concern the repositories at `urls`, chosen as the App does. The result
+ * stays that of the whole. `keepNew`: new findings come from the change, so they concern them.
  */
 function ownPart(
   verdict: Verdict,
@@ -300,7 +300,7 @@ function ownPart(
   }
 }
 
-/** Those that are its own or of no node, and the rest. */
+/** Its own items and those without a node, and the rest. */
 function split<T extends Finding | NodeFailure>(
   list: readonly T[],
   own: ReadonlySet<Finding | NodeFailure>,

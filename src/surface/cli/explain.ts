@@ -12,10 +12,10 @@ import { table, wrap } from './terminal.ts'
 const USAGE = 'explain [RULE|CODE] [-o text|json]'
 const SIMILAR = 3
 const MOST_SIMILAR = 10
-/** A shorter text is in too many ids to mean one. */
+/** Shorter texts are part of too many ids. */
 const SHORTEST = 3
 
-/** `bailiwick explain`: what a rule asks, why, and how to write it instead; what an error code means, and what to do. */
+/** `bailiwick explain`: what a rule requires, why, and how to write it; what an error code means, and what to do. */
 export const explain: Command = {
   name: 'explain',
   usage: `${USAGE}
@@ -56,7 +56,7 @@ function unknown(id: string): BailiwickError {
   return new BailiwickError('usage', `unknown rule or error code ${JSON.stringify(visible(id, 100))}`, { fix })
 }
 
-/** Ids that hold the word, such as every rule about `rbac`; without any, those that are spelled most alike. */
+/** Ids that contain the word, such as every rule about `rbac`; if none does, those that are spelled most alike. */
 function similar(id: string, ids: readonly string[]): readonly string[] {
   const holding = id.length < SHORTEST ? [] : ids.filter(one => one.includes(id.toLowerCase()))
   return holding.length > 0 ? holding.slice(0, MOST_SIMILAR) : closest(id, ids, SIMILAR)

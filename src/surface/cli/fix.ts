@@ -81,7 +81,7 @@ async function applied(options: CheckOptions, io: Io): Promise<Made> {
   return all
 }
 
-/** Writes edits together if that causes no other finding, else by halves, so that the one that does is left out alone. */
+/** Writes edits together if that causes no other finding, else in halves, to leave out only the one that does. */
 async function writeGood(start: Checked, fixes: readonly Fix[], evaluate: () => Promise<Checked>): Promise<Made> {
   const byPath = [...Map.groupBy(fixes, ({ path }) => path).keys()]
   const write = (edits: readonly Fix[]) => {
@@ -92,7 +92,7 @@ async function writeGood(start: Checked, fixes: readonly Fix[], evaluate: () => 
   let good: Made = { made: [], left: [], checked: start }
   const attempt = async (edits: readonly Fix[]): Promise<void> => {
     const { made, left, checked } = good
-    // an attempt is over when its edits are evaluated: those that are worse do not stay because of Ctrl-C
+    // Ctrl-C waits until the edits are evaluated, so that bad ones are not left in the files
     const { after, causes } = await uninterrupted(async () => {
       await write([...made, ...edits])
       const after = await evaluate()
@@ -113,7 +113,7 @@ async function writeGood(start: Checked, fixes: readonly Fix[], evaluate: () => 
   return good
 }
 
-/** The new findings that there are more of, whatever namespace, value or place in a list an edit gave their objects. */
+/** New findings that became more, ignoring namespace, value and list position, which an edit may have changed. */
 function causedBy({ verdict: before }: Checked, { verdict: after }: Checked): string[] {
   const alike = (finding: Finding | NodeFailure) =>
     JSON.stringify(

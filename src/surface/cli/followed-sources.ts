@@ -10,17 +10,17 @@ import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { CHECKED_OUT, type GivenRepository, type RepositoryAddress } from './working-copy.ts'
 
-/** A repository at what a source of the fleet follows. */
+/** A repository at the ref that a source of the fleet follows. */
 interface FollowedRepository {
   /** `<Kind>/<namespace>/<name>` of the Flux source. */
   readonly id: string
   readonly url: string
   readonly ref: SourceRef
-  /** An object of the fleet says so; otherwise a cluster was taken to follow the fleet's own repository. */
+  /** An object of the fleet declares it; otherwise a cluster was assumed to follow the fleet's own repository. */
   readonly declared: boolean
 }
 
-/** What the nodes of these states of a fleet follow, charts and includes too, and every GitRepository that they render. */
+/** What nodes of these fleet states follow, charts and includes too, and every GitRepository that they render. */
 export function followedSources(fleets: readonly Fleet[]): FollowedRepository[] {
   return fleets.flatMap(({ nodes, config: { aliases } }) => [
     ...nodes.flatMap(node => node.objects).flatMap(object => declaredBy(object, aliases)),
@@ -38,7 +38,7 @@ function declaredBy(object: KubeObject, aliases: Aliases): FollowedRepository[] 
   return ref ? [{ id: `${kind}/${namespace}/${name}`, url: addressIn(aliases, url), ref, declared: true }] : []
 }
 
-/** How these states of a fleet name the repository at `url`: by the address that the fleet's file says for it. */
+/** The addresses of the repository at `url` in these states of a fleet, as their fleet files name it. */
 export const addressesOf = (fleets: readonly Fleet[], url: string): ReadonlySet<string> =>
   new Set(fleets.map(({ config }) => addressIn(config.aliases, url)))
 
@@ -50,13 +50,13 @@ export const refName = (ref: SourceRef): string =>
   ref.commit ?? ref.name ?? ref.semver ?? ref.tag ?? ref.branch ?? 'master'
 
 /**
- * Whether a working copy stands for a ref: its branch, or a tag or range of versions, which is made of that branch sooner or
- * later. Never a commit, which stays what it is.
+ * Whether a working copy stands for a ref: its branch, or a tag or range of versions, which will be created from that
+ * branch. Never a commit, which does not change.
  */
 export const standsForRef = (branch: string, ref: SourceRef): boolean =>
   ref.branch === branch || ref.tag !== undefined || ref.semver !== undefined
 
-/** Whether content that could not be built names a repository, so that its sources are not all known. */
+/** Whether content that could not be built may name a repository, so that its sources are not all known. */
 const isHidden = (fleets: readonly Fleet[], url: string): boolean =>
   fleets.some(fleet => fleet.nodes.some(node => mayLeadTo(node.hides ?? [], url)))
 
@@ -64,15 +64,15 @@ function refOf(read: () => SourceRef): SourceRef | undefined {
   try {
     return read()
   } catch (error) {
-    // what Flux refuses is an error of the nodes that follow it, and no address
+    // an address that Flux refuses is an error of the nodes that follow it
     if (error instanceof BailiwickError) return undefined
     throw error
   }
 }
 
 /**
- * Why a result about this working copy would be about nothing: no source of the fleet, in any of its states, follows its
- * branch, or names its repository. Undefined where one does.
+ * Why a result about this working copy would be meaningless: no source of the fleet, in any of its states, follows its
+ * branch or names its repository. Undefined if one does.
  */
 export function notFollowed(
   fleets: readonly Fleet[],
@@ -87,7 +87,7 @@ export function notFollowed(
   if (own.every(one => one.declared)) return notApplied(own, here.url)
   const followed = own.filter(({ ref }) => standsForRef(here.branch, ref))
   const declared = own.filter(one => one.declared)
-  // where a cluster was only taken to follow this repository, sources that say the default branch know better
+  // sources that name the default branch outweigh a cluster that was only assumed to follow this repository
   const isElsewhere =
     here.usual !== undefined &&
     !declared.some(({ ref }) => standsForRef(here.branch, ref)) &&
@@ -102,14 +102,14 @@ export function notFollowed(
   return new BailiwickError('not-followed', message, { fix })
 }
 
-/** Tags and ranges of versions of this repository that sources follow: the working copy is evaluated as what they will be. */
+/** Tags and ranges of versions of this repository that sources follow: the working copy is evaluated in their place. */
 export function followedVersions(fleet: Fleet, { url }: RepositoryAddress): string[] {
   const versions = followedSources([fleet]).filter(({ ref }) => ref.tag !== undefined || ref.semver !== undefined)
   const addresses = addressesOf([fleet], url)
   return [...new Set(versions.filter(one => addresses.has(one.url)).map(({ ref }) => refName(ref)))].sort()
 }
 
-/** Every `--repo` that no source of these states of the fleet follows: what it was given for is not evaluated. */
+/** Every `--repo` that no source of these states of the fleet follows, and that is therefore not evaluated. */
 export function unusedRepositories(
   fleets: readonly Fleet[],
   repositories: readonly GivenRepository[],

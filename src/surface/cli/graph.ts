@@ -37,7 +37,7 @@ Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done
   },
 }
 
-/** `maxTextSize` and `maxEdges` of Mermaid, which GitHub keeps. */
+/** `maxTextSize` and `maxEdges` of Mermaid, which GitHub does not change. */
 const MAX_TEXT = 50_000
 const MAX_EDGES = 500
 const TOO_LARGE =

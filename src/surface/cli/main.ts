@@ -13,8 +13,8 @@ import { errorLine } from './terminal.ts'
 const UNCHECKED: ReadonlySet<string> = new Set(['replay', 'validate'])
 
 /**
- * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.
- * Whatever goes wrong is one line on stderr: `error[<code>]: what, at <where>. What to do`. Never throws, never exits.
+ * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or
+ * bad usage. Any error is one line on stderr: `error[<code>]: what, at <where>. What to do`. Never throws, never exits.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The arguments without an output format that was removed: its warning names another, and text is printed. */
+/** The arguments without a removed output format: a warning names another one, and text is printed. */
 function withoutRemoved(args: readonly string[], io: Io): readonly string[] {
   for (const [index, arg] of args.entries()) {
     if (arg === '--') break
@@ -103,7 +103,7 @@ function usage(message: string, fix: string): BailiwickError {
   return new BailiwickError('usage', message, { fix })
 }
 
-/** Of an unexpected error the stack stays out, its first line says what it was. */
+/** The line of an error; an unexpected one is shown by its first line, without the stack. */
 function lineOf(error: unknown): string {
   if (error instanceof BailiwickError) return errorLine(error)
   const refused = refusedBySystem(error)
@@ -114,7 +114,7 @@ function lineOf(error: unknown): string {
   return `error[internal]: ${visible(what, 1000)}. This is a bug in bailiwick, please report it`
 }
 
-/** A file or folder that the system does not give: permissions, a full disk, too many open files. */
+/** The error for a file or folder that the system refuses: permissions, a full disk, too many open files. */
 function refusedBySystem(error: unknown): BailiwickError | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, syscall, path } = error as NodeJS.ErrnoException

@@ -22,7 +22,7 @@ import { writeAllInside } from './write-inside.ts'
 
 const USAGE = 'offboard TENANT [DIR] [--cluster C]'
 
-/** `bailiwick offboard`: makes the next of the two changes in the working copy that the offboarding pull requests would contain. */
+/** `bailiwick offboard`: writes the next of the two changes of an offboarding to the working copy. */
 export const offboard: Command = {
   name: 'offboard',
   usage: `${USAGE}
@@ -61,7 +61,7 @@ async function writeChange(
   return 0
 }
 
-/** The change that comes next for what a ref has; empty where the repository has no such ref. */
+/** The next change for the state at a ref; empty if the repository has no such ref. */
 async function mergedStage(
   dir: string,
   ref: string,
@@ -75,14 +75,14 @@ async function mergedStage(
   }
 }
 
-/** Flux must be done with one change before the next one is merged. */
+/** Flux must finish one change before the next one is merged. */
 function notMerged(stage: OffboardStage, branch: string, request: OffboardRequest): BailiwickError {
   const next = NEXT[stage](request).replace('next: merge this', 'Merge it')
   const message = `the change before this one is not on branch ${visible(branch, 100)}, so nothing was written`
   return offboardInput(message, `${next}.`)
 }
 
-/** Throws where the fleet has no such tenant, with the one that was meant. */
+/** Throws if the fleet has no such tenant, naming the one that was probably meant. */
 function assertTenant({ tenants }: Fleet, { tenant: name }: OffboardRequest): void {
   if (tenants.some(tenant => tenant.name === name)) return
   const names = tenants.map(tenant => tenant.name)
@@ -99,7 +99,7 @@ function assertTenant({ tenants }: Fleet, { tenant: name }: OffboardRequest): vo
   throw offboardInput(`tenant ${JSON.stringify(visible(name, 100))} is not in the fleet. ${visible(known, 500)}`, fix)
 }
 
-/** So many tenants are named. */
+/** How many tenants a message names. */
 const MAX_TENANTS = 20
 
 function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {

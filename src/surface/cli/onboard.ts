@@ -61,7 +61,7 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     const tree = await openWorkingCopy(dir)
     const here = await repositoryAddress(dir, {})
     const { url, usual = here.branch } = here
-    // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow
+    // the files are often written on a branch of their own, and merged into the one that clusters follow
     const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
     const directories = onboardingDirectories(asked, tree, url, branch)
     const { request, notes } = await sealTenant(asked, tree, directories, options, io)
@@ -117,7 +117,7 @@ function takeSecretOptions(args: readonly string[]): { rest: readonly string[]; 
   return { rest, options: { username, passwordFile, privateKeyFile } }
 }
 
-/** What people give a tenant's source on the command line; a secret is in a file or on standard input, never an argument. */
+/** Credentials of a tenant's source; a secret is read from a file or from standard input, never from an argument. */
 interface SecretOptions {
   readonly username: string | undefined
   readonly passwordFile: string | undefined
@@ -132,7 +132,7 @@ interface SealedRequest {
 
 const LONGEST = 64 * 1024
 
-/** Seals what a tenant needs by the creation rules of the working copy, as far as that is possible here. Throws `sops-config`. */
+/** Seals what a tenant needs by the creation rules of the working copy, as far as possible. Throws `sops-config`. */
 async function sealTenant(
   request: OnboardRequest,
   tree: Tree,

@@ -5,9 +5,9 @@ import { visible } from '../../base/visible.ts'
 
 export interface ParsedOptions {
   readonly positionals: readonly string[]
-  /** The value of an option that may be given once. Throws `usage` where it is given more often. */
+  /** The value of an option that may be given once. Throws `usage` if it is given more often. */
   readonly one: (name: string) => string | undefined
-  /** Every value of one that may be given again and again. */
+  /** Every value of a repeatable option. */
   readonly all: (name: string) => readonly string[]
   /** Whether an option without a value is given. */
   readonly has: (flag: string) => boolean
@@ -21,8 +21,8 @@ const SHORT = new Map([
 ])
 
 /**
- * Reads `--name VALUE` for these names and `--flag` for these flags; no value may be empty, and how often an option may be given is up
- * to who reads it. `output` is also `-o`, `namespace` is `-n`. Throws `usage`, which shows how the command is called.
+ * Reads `--name VALUE` for these names and `--flag` for these flags. A value must not be empty; the reader decides how
+ * often an option may be given. `output` is also `-o`, `namespace` is `-n`. Throws `usage`, with the usage line.
  */
 export function parseOptions(
   args: readonly string[],
@@ -69,7 +69,7 @@ function tokensOf(args: readonly string[], names: readonly string[], flags: read
   })
   const bare = flags.map(name => [name, { type: 'boolean', multiple: true } as const] as const)
   const options = Object.fromEntries([...valued, ...bare])
-  // not strict: its messages name neither what is allowed nor what was meant
+  // not strict: its messages name neither the allowed options nor the intended one
   return parseArgs({ args: [...args], allowPositionals: true, strict: false, tokens: true, options }).tokens
 }
 
@@ -81,7 +81,7 @@ function givenValue(
 ): string {
   if (value === undefined) throw wrong(`${rawName} needs a value`)
   if (value === '') throw wrong(`${rawName} is empty`)
-  // `--cluster --strict`: the name was forgotten, more likely than that it begins with a dash
+  // `--cluster --strict`: the name was probably forgotten, and does not begin with a dash
   if (!isInline && /^-./.test(value)) {
     throw wrong(
       `${rawName} needs a value, but ${quoted(value)} follows`,
@@ -91,7 +91,7 @@ function givenValue(
   return value
 }
 
-/** Options that a reader looks for in a command that has no fleet, or only one cluster. */
+/** Advice on options that a command does not have because it reads no fleet, or only one cluster. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'render --cluster': 'bailiwick build --cluster NAME renders what a cluster gets.',
   'render --tenant': 'bailiwick build --cluster NAME --tenant NAME renders what a tenant gets.',
@@ -121,14 +121,14 @@ const quoted = (text: string) => JSON.stringify(visible(text, 100))
 /** A longer usage line hides what is wrong. */
 const LONGEST = 90
 
-/** A `usage` error of the command with this usage line. The remedy is `fix`, else the usage line, or where to read it if it is long. */
+/** A `usage` error. The remedy is `fix`, else the usage line, or where to read it if it is long. */
 export function usageError(usage: string, message: string, fix?: string): BailiwickError {
   const [name = ''] = usage.split(' ', 1)
   const help = usage.length > LONGEST ? `Run bailiwick help ${name}.` : `usage: bailiwick ${usage}`
   return new BailiwickError('usage', message, { fix: fix ?? help })
 }
 
-/** Returns the one of these words that an argument is. Throws `usage` with the allowed words and the one that was probably meant. */
+/** Returns the one of these words that an argument is. Throws `usage` with the allowed words and a suggestion. */
 export function allowedWord<W extends string>(
   usage: string,
   what: string,
@@ -144,7 +144,7 @@ export function allowedWord<W extends string>(
   throw usageError(usage, message, meant === undefined ? undefined : `Did you mean ${meant}?`)
 }
 
-/** Throws `usage` for a name that is none of `known`, with those that there are. */
+/** Throws `usage` for a name that is not in `known`, and lists those. */
 export function assertKnown(
   what: 'cluster' | 'tenant' | 'namespace',
   names: readonly string[],

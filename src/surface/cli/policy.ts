@@ -148,7 +148,7 @@ function totalLine(policies: readonly CoveredPolicy[]): string {
   return `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated${partsText(policies)}`
 }
 
-/** A policy of which a part is never evaluated counts for no object, so the numbers do not show it. */
+/** A policy with a part that is never evaluated counts for no object, so the numbers do not show it. */
 function partsText(policies: readonly CoveredPolicy[]): string {
   const parts = policies.filter(({ notEvaluated }) => notEvaluated.length > 0).length
   return parts === 0 ? '' : `; ${parts} of the policies ${parts === 1 ? 'has' : 'have'} a part that is not evaluated`

@@ -25,10 +25,10 @@ import {
   ownReader,
 } from './working-sources.ts'
 
-/** The options by which a command says what its fleet is; `readFleet` reads them. */
+/** The options that define a command's fleet; `readFleet` reads them. */
 export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch', 'cluster-root'] as const
 
-/** How these options are explained. */
+/** Help for these options. */
 export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
   --repo URL[#REF]=DIR   folder with the content of another source
   --repos-dir DIR   folder with clones of other sources, each identified by its remote
@@ -36,16 +36,15 @@ ${CLUSTER_ROOT_HELP}
   --url URL      address of FLEET as Flux sources name it (default: remote origin)
   --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
 
-/** A fleet, and its own repository's address ('' where that is not known): places in it are told without the address. */
+/** A fleet, and its own repository's address ('' if unknown), which is left out of places in it. */
 interface ReadFleet extends BuiltFleet {
   /** The folder that it was read from: the root of its working copy. */
   readonly dir: string
-  /** What the folder holds. */
   readonly tree: Tree
   readonly here: string
 }
 
-/** Builds the fleet in the folder `fleet` with the sources that `--repo` gives, or the cluster `only` of it. Throws BailiwickError. */
+/** Builds the fleet in `fleet` with the sources of `--repo`, or only its cluster `only`. Throws BailiwickError. */
 export async function readFleet(
   options: Pick<ParsedOptions, 'one' | 'all'>,
   fleet: string,
@@ -66,13 +65,13 @@ export async function readFleet(
   const clones = oneAfterTheOther([...given, ownReader(dir, address.url, read)])
   const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
   const built = await build(only)
-  // what one cluster does not follow another may
+  // another cluster may follow what this one does not
   const isAll = only === undefined || unusedRepositories([built.fleet], repositories).length === 0
   assertFollowed(isAll ? built.fleet : (await build()).fleet, address, repositories)
   return { ...built, dir, tree, here: address.url }
 }
 
-/** Throws where the folder is the source of nothing that was built, or a repository was given for nothing. */
+/** Throws if nothing that was built follows the folder, or one of the given repositories. */
 function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: readonly GivenRepository[]): void {
   if (fleet.clusters.length === 0) return
   const error = notFollowed([fleet], address) ?? unusedRepositories([fleet], repositories)[0]
@@ -81,7 +80,7 @@ function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: 
 
 const NO_CLUSTER = 'Name the folder of a fleet repository, or the folder of a cluster with --cluster-root NAME=PATH.'
 
-/** The clusters that `--cluster` means: that one, or all. Throws `usage` for one that there is not. */
+/** The clusters that `--cluster` means: that one, or all. Throws `usage` for an unknown one. */
 export function clustersOf(fleet: Fleet, name: string | undefined, usage: string): string[] {
   const names = fleet.clusters.map(cluster => cluster.name)
   if (names.length === 0) throw usageError(usage, 'no cluster was found in the fleet', NO_CLUSTER)
@@ -93,22 +92,22 @@ export function clustersOf(fleet: Fleet, name: string | undefined, usage: string
 /** The options that name a part of a fleet; `fleetPart` reads them. */
 export const PART_OPTIONS = ['cluster', 'tenant'] as const
 
-/** How these options are explained. */
+/** Help for these options. */
 export const PART_HELP = `  --cluster NAME only this cluster (default: all; repeatable)
   --tenant NAME  only this tenant (default: all; repeatable)`
 
 /** What `--cluster` and `--tenant` select. */
 interface FleetPart {
-  /** The selected clusters; all where none is named. */
+  /** The selected clusters; all if none is named. */
   readonly clusters: readonly string[]
-  /** The selected tenants; undefined where none is named: all of them, and the platform. */
+  /** The selected tenants; undefined if none is named: all of them, and the platform. */
   readonly tenants?: ReadonlySet<string>
   has(node: Pick<FleetNode, 'cluster' | 'tenant'>): boolean
-  /** The last line of a text: what is listed, and how much is not. Empty where nothing is left out. */
+  /** The last line of a text: what is listed, and how much is not. Empty if nothing is left out. */
   readonly leftOut: readonly string[]
 }
 
-/** Reads `--cluster` and `--tenant`. Throws `usage` for a name that the fleet does not have, and for a tenant that is on none of the clusters. */
+/** Reads `--cluster` and `--tenant`. Throws `usage` for an unknown name, or a tenant on none of the clusters. */
 export function fleetPart(fleet: Fleet, { all }: Pick<ParsedOptions, 'all'>, usage: string): FleetPart {
   const names = clustersOf(fleet, undefined, usage)
   const [asked, of] = [all('cluster'), all('tenant')]

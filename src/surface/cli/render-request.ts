@@ -13,7 +13,7 @@ import { type Exact, exactOf, renderDirectory } from './rendering.ts'
 
 type Answer = { [key: string]: Exact }
 
-/** The answer to one line of `render --stdin`; what goes wrong is in its `error`, which starts with the code. */
+/** The answer to one line of `render --stdin`; its `error` starts with the error code. */
 export async function answerRender(line: string): Promise<Answer> {
   const answer: Answer = {}
   try {
@@ -76,7 +76,7 @@ function parseJson(line: string): Node {
   }
 }
 
-/** What the fields of a request of `render --stdin` must be; null is as good as absent where Go takes it so. */
+/** The types of the fields of a `render --stdin` request; null counts as absent if Go accepts that. */
 const FIELDS: Readonly<Record<string, readonly [is: (node: Node) => boolean, what: string]>> = {
   root: [isText, 'a text'],
   build: [isText, 'a text'],
@@ -89,7 +89,7 @@ const FIELDS: Readonly<Record<string, readonly [is: (node: Node) => boolean, wha
   ],
 }
 
-/** Throws `usage` for a request whose fields are not what they must be. Fields that nobody knows are let be. */
+/** Throws `usage` for a request with a field of the wrong type. Unknown fields are ignored. */
 function checkRequest(request: MapNode): void {
   for (const [name, [is, what]] of Object.entries(FIELDS)) {
     const node = request.fields.get(name)?.value
@@ -110,8 +110,8 @@ function isNull(node: Node): boolean {
 }
 
 /**
- * What a request of `render --stdin` says about the cluster: its `objects` are what `substituteFrom` finds in the
- * namespace of the Kustomization; without `strict` a variable that is not set is the empty text.
+ * The cluster facts in a request of `render --stdin`: its `objects` are what `substituteFrom` finds in the
+ * Kustomization's namespace; without `strict` an unset variable is empty.
  */
 export function requestFacts(request: MapNode, kustomization: MapNode): PostBuildFacts {
   const list = at(request, ['objects'])
@@ -132,11 +132,11 @@ export function requestFacts(request: MapNode, kustomization: MapNode): PostBuil
 
 type Plain = string | number | bigint | boolean | null | Plain[] | { [key: string]: Plain }
 
-// of the language, but not yet of lib.es2024
+// in the language, but not yet in lib.es2024
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 const { parse } = JSON as unknown as { parse(text: string, reviver: Reviver): Plain }
 
-/** A JSON text as a node, integers exact; every value is at `origin`. Throws SyntaxError for what is no JSON. */
+/** A JSON text as a node, integers exact; every value is at `origin`. Throws SyntaxError for invalid JSON. */
 export function jsonNode(text: string, origin: Origin): Node {
   const plain = parse(text, (_key, value, { source }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '') ? BigInt(source!) : value,

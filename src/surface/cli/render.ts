@@ -69,7 +69,7 @@ function show({ objects, show }: DirectoryRendering, output: 'yaml' | 'json', or
 
 /** Answers JSON lines with JSON lines, in order, until the input ends. */
 async function answerAll(io: Io): Promise<number> {
-  // it brings all of Flux, which a directory does not need
+  // loads all of the Flux code, which building a directory does not need
   const { answerRender } = await import('./render-request.ts')
   for await (const line of readLines(io.stdin)) {
     if (line.trim() !== '') io.stdout(`${exactJson(await answerRender(line))}\n`)
@@ -77,7 +77,7 @@ async function answerAll(io: Io): Promise<number> {
   return 0
 }
 
-/** The lines of a stream, as bytes decoded line by line: only a line feed ends one, whatever else stands in a JSON text. */
+/** The lines of a stream, decoded one by one: only a line feed ends one, whatever else a JSON text contains. */
 async function* readLines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   let started: Uint8Array[] = []
   for await (const part of stream) {
@@ -94,15 +94,15 @@ async function* readLines(stream: AsyncIterable<Uint8Array | string>): AsyncGene
 }
 
 /**
- * Who an object is, through what it came, and who wrote each part of it, as `bailiwick render --origins` shows it:
+ * The identity of an object, what it passed through, and who wrote each part of it, as in `bailiwick render --origins`:
  *
  * - `apiVersion`, `kind`, `namespace` and `name`: its identity ('' for no namespace);
  * - `trail`: the overlays and components that it passed, innermost first, each `step file:line`;
  * - `origins`: for every JSON pointer into the object ('' is the object itself) the place `file:line:column`. A value
- *   that came through something has a list instead: the place where it was written, then each `step file:line` on its
- *   way, first to last. A map or list stands where its key was written.
+ *   that passed through something has a list instead: the place where it was written, then each `step file:line` on its
+ *   way, first to last. A map or list is where its key was written.
  *
- * `show` gives the path of a file as it is to be printed.
+ * `show` formats the path of a file for output.
  */
 export function originsOf(object: KubeObject, show: (file: string) => string): Json {
   const places: [string, Json][] = []

@@ -10,7 +10,7 @@ import { build } from '../../kustomize/pipeline/build.ts'
 
 export interface DirectoryRendering {
   readonly objects: readonly KubeObject[]
-  /** How to show the path of a file: relative to the root that was named, else to the working directory. */
+  /** How to show the path of a file: relative to the given root, else to the working directory. */
   readonly show: (file: string) => string
 }
 
@@ -22,9 +22,9 @@ interface Place {
 }
 
 /**
- * Builds a directory of this machine. What it reads must lie below `root`; without one below the top of the git working
- * copy around it, and outside of any as far up as its own paths lead (kustomize without load restrictions). Reads only what
- * the build needs. Throws `usage`, `git-missing` and what a build throws, with the place as `show` gives it.
+ * Builds a directory of this machine. It may read below `root`; without one, below the top of the git working copy
+ * around it; outside of any, as far up as its own paths lead (kustomize without load restrictions). Reads only what is
+ * needed. Throws `usage`, `git-missing` and what a build throws, with places formatted by `show`.
  */
 export async function renderDirectory({ directory, root, cwd }: Place): Promise<DirectoryRendering> {
   const real = await existing(directory)
@@ -53,7 +53,7 @@ function shown(error: BailiwickError, show: (file: string) => string): Bailiwick
   return new BailiwickError(code, message, { ...error, origin: { ...origin, file: show(origin.file) }, cause: error })
 }
 
-/** `directory` as a path below `root` ('' for the root itself). Throws `usage` where it is not below. */
+/** `directory` as a path below `root` ('' for the root itself). Throws `usage` if it is not below. */
 function directoryBelow(root: string, directory: string): string {
   const path = relative(root, directory)
   if (path !== '..' && !path.startsWith(`..${sep}`)) return path.split(sep).join('/')
@@ -62,7 +62,7 @@ function directoryBelow(root: string, directory: string): string {
   })
 }
 
-/** The folder itself, behind links: what a person names on a command line they may name through one. */
+/** The folder with links resolved, because a person may name it through a link. */
 async function existing(directory: string): Promise<string> {
   const found = await stat(directory).catch((cause: unknown) => {
     if (cause instanceof Error && 'code' in cause) return undefined
@@ -94,10 +94,10 @@ export function exactOf(node: Node): Exact {
 const fits = (value: unknown): boolean =>
   typeof value === 'bigint' && BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))
 
-// of the language, but not yet of lib.es2024
+// in the language, but not yet in lib.es2024
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
-/** JSON text with every integer as it is. */
+/** JSON text with exact integers. */
 export function exactJson(value: Exact, indent?: number): string {
   return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? rawJSON(String(inner)) : inner), indent)
 }
@@ -114,7 +114,7 @@ export function yamlText(documents: readonly Exact[]): string {
 function oneDocument(value: Exact): string {
   const document = new Document(value, { version: '1.1' })
   visit(document, { Scalar: (_key, scalar) => quoteUnsafe(scalar) })
-  // what stands in double quotes may be written as an escape, and nothing unsafe stands outside of them now
+  // double quotes allow escapes, and nothing unsafe is left outside of them
   return document
     .toString({ lineWidth: 0 })
     .replace(EVERY_UNSAFE, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)

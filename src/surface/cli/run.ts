@@ -24,7 +24,7 @@ function clear(): void {
 
 let interrupt: AbortController | undefined
 
-/** Called only by commands that handle Ctrl-C: a handler would delay it until the evaluation ends, and other commands must exit (130) at once. */
+/** Only for commands that handle Ctrl-C: others must exit (130) at once, which a handler would delay. */
 function interrupted(): AbortSignal {
   if (!interrupt) {
     interrupt = new AbortController()

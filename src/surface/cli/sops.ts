@@ -26,7 +26,7 @@ import { writeInside } from './write-inside.ts'
 const USAGE =
   'sops init --cluster C [--key-file FILE] | sops updatekeys [DIR] [--age-key-file FILE] [--pgp-key-file FILE]'
 
-/** `bailiwick sops`: creates the first key with which a cluster decrypts its tenants' Secrets, and re-encrypts files for other recipients. */
+/** `bailiwick sops`: creates a cluster's first key for tenants' Secrets, and re-encrypts files for other keys. */
 export const sops: Command = {
   name: 'sops',
   usage: `${USAGE}
@@ -105,7 +105,7 @@ function report(
   ]
 }
 
-/** The absolute path of a file that is not there yet, and not in the repository, where the key would be committed. */
+/** The absolute path of a new file, which must be outside the repository so that the key is not committed. */
 async function newFileOutside(root: string, file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined
   const path = resolve(cwd, file)

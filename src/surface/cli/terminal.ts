@@ -27,10 +27,10 @@ export function terminalIo(
 /** Narrower, words no longer fit beside their titles. */
 const NARROWEST = 60
 
-/** What the variable COLUMNS says, else the width of the terminal. */
+/** The variable COLUMNS, else the width of the terminal. */
 function columnsOf({ COLUMNS = '' }: NonNullable<Io['env']>, width: number | undefined): number | undefined {
   const columns = /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : width
-  // a terminal that does not know its width says 0
+  // a terminal that does not know its width reports 0
   return !columns ? undefined : Math.max(NARROWEST, columns)
 }
 
@@ -46,7 +46,7 @@ function opensLinks(env: NonNullable<Io['env']>): boolean {
   )
 }
 
-/** Width of a text for people where that of their terminal is not known: in a pipe, a log, an editor. */
+/** Width of a text if that of the terminal is unknown: in a pipe, a log, an editor. */
 const WIDTH = 100
 
 /** Prints lines, broken at the width of the reader's terminal, or after 100 characters. */
@@ -54,7 +54,7 @@ export function printLines(io: Pick<Io, 'stdout' | 'columns'>, lines: readonly s
   io.stdout(`${fitLines(lines, io.columns ?? WIDTH).join('\n')}\n`)
 }
 
-/** `error[<code>]: what, at <where>. What to do`: one line, whatever the values hold. */
+/** `error[<code>]: what, at <where>. What to do`: one line, whatever the values contain. */
 export function errorLine(error: {
   readonly code: string
   readonly message: string
@@ -67,15 +67,15 @@ export function errorLine(error: {
 }
 
 const GAP = '  '
-/** A column that must give way keeps this many characters. */
+/** Minimum width of a column that is narrowed. */
 const NARROWEST_COLUMN = 12
 
 /** The cells of a row; or one text below the row before it, such as a path, which is never broken. */
 export type TableRow = readonly string[] | string
 
 /**
- * Rows below their titles, each column as wide as its widest cell, two spaces between; no line is longer than `width`:
- * the widest columns give way and their cells continue on the next line. Cells must be one line each.
+ * Rows below their titles, each column as wide as its widest cell, two spaces between. No line is longer than `width`:
+ * the widest columns are narrowed and their cells continue on the next line. Cells must be one line each.
  */
 export function table(titles: readonly string[], rows: readonly TableRow[], width = WIDTH): string[] {
   const all = [titles, ...rows]
@@ -100,7 +100,7 @@ function fitted(wanted: readonly number[], width: number): number[] {
   for (let over = sum(widths) - width; over > 0; over = sum(widths) - width) {
     const widest = Math.max(...widths)
     if (widest <= NARROWEST_COLUMN) break
-    // down to the second widest at most, so that equally wide columns give way together
+    // down to the second widest at most, so that equally wide columns shrink together
     const next = Math.max(NARROWEST_COLUMN, ...widths.filter(other => other < widest))
     const shared = widths.filter(other => other === widest).length
     const less = Math.max(1, Math.min(widest - next, Math.ceil(over / shared)))
@@ -111,7 +111,7 @@ function fitted(wanted: readonly number[], width: number): number[] {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** A text of one line as lines of at most `room` characters, broken at spaces, and within a word only where it alone is longer. */
+/** Wraps one line of text at `room` characters, at spaces; breaks a word only if it alone is longer. */
 export function wrap(text: string, room = 100): string[] {
   const lines: string[] = []
   let line = ''

@@ -20,7 +20,7 @@ import { printLines, table } from './terminal.ts'
 const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
 const MAX_LISTED = 20
 
-/** `bailiwick trail`: the decisions of a fleet, and whether they are all there as they were made. */
+/** `bailiwick trail`: lists the decisions of a fleet, and verifies that none was changed or removed. */
 export const trail: Command = {
   name: 'trail',
   usage: `${USAGE}
@@ -132,7 +132,7 @@ function shown({ entries, problems }: Answer, width?: number): string[] {
 
 const usage = (message: string) => usageError(USAGE, message)
 
-/** The trail at a ref of a clone, and everything by which it is not the one that was written. */
+/** The trail at a ref of a clone, and every difference from the one that was written. */
 async function readTrail(dir: string, ref: string, anchors: readonly TrailAnchor[] = []): Promise<ReadTrail> {
   const { commit } = await resolveRef(dir, ref)
   const { files, problems } = filesOf(await openCommit(dir, commit))
@@ -145,7 +145,7 @@ async function readTrail(dir: string, ref: string, anchors: readonly TrailAnchor
   }
 }
 
-/** The files of the trail; what else the branch holds is a problem, for nothing else was written there. */
+/** The files of the trail; any other file on the branch is a problem, because nothing else is written there. */
 function filesOf(tree: Tree): { files: readonly TrailFile[]; problems: readonly TrailProblem[] } {
   const files: TrailFile[] = []
   const problems: TrailProblem[] = []

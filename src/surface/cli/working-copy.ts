@@ -30,9 +30,9 @@ interface Wanted {
 }
 
 /**
- * The folder that is meant by one that a person names or stands in: the root of the working copy around it. A folder that holds
- * `clusters` where that root has none is a fleet of its own, as is a tenant's folder inside of a repository of another address.
- * Throws `git-missing` for what is not a folder, `usage` for a bare repository.
+ * The root of the working copy around the folder that a person names. A folder with `clusters` is its own root if that
+ * root has none, as is a tenant's folder inside a repository of another address. Throws `git-missing` for a path that
+ * is not a folder, `usage` for a bare repository.
  */
 export async function rootFolder(dir: string, { base, url, isTenant = false }: Wanted = {}): Promise<string> {
   const found = await stat(dir).catch(unlessAbsent)
@@ -74,7 +74,7 @@ export interface RepositoryAddress {
   readonly branch: string
   /** Where the branch is known from. */
   readonly because: string
-  /** The default branch, where the one that is checked out was taken. */
+  /** The default branch, if the checked-out one was used. */
   readonly usual?: string
 }
 
@@ -82,20 +82,20 @@ interface AddressOptions {
   readonly url?: string | undefined
   readonly branch?: string | undefined
   readonly base?: string | undefined
-  /** Variables of a CI, which are about the repository that is checked and no other. */
+  /** Variables of a CI, which describe only the checked repository. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** The reason for a branch that nothing but the working copy itself names. */
+/** The reason for a branch that only the working copy itself names. */
 export const CHECKED_OUT = 'checked out'
 
-/** The branch that a change is to be merged into, as GitHub Actions and GitLab CI say it. */
+/** Variables of GitHub Actions and GitLab CI that name the target branch of a change. */
 const TARGETS = ['GITHUB_BASE_REF', 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME']
 
 /**
- * What was said on the command line, else the remote `origin` ('' without one) and the branch that the folder is evaluated
- * as: with `--base` the one that it names or tracks, for the change is to be merged there; where it names none, or nothing
- * is checked out, what the CI says, else the default branch; otherwise the checked-out one; `main` for a plain folder.
+ * The address and branch from the command line, else the remote `origin` ('' without one) and the evaluated branch.
+ * With `--base`: the branch that it names or tracks, because the change is merged there; without one, or if nothing is
+ * checked out, the CI's target, else the default branch. Otherwise the checked-out one; `main` for a plain folder.
  */
 export async function repositoryAddress(dir: string, options: AddressOptions): Promise<RepositoryAddress> {
   const address = options.url ?? (await remoteUrl(dir))
@@ -130,9 +130,9 @@ async function usualBranch(dir: string): Promise<{ usual?: string }> {
 }
 
 /**
- * The address by which the clusters of a working copy follow it, where its remote is a fork, a mirror or a new name: what
- * all of them say, of those whose folder is there, and none says the remote. `flux bootstrap` writes the sync into the very
- * repository that it names. For who evaluates their own working copy only: the App knows the names from GitHub.
+ * The address by which the clusters of a working copy follow it, if its remote is a fork, a mirror or a new name: the
+ * one that all clusters with a present folder name, if none names the remote. `flux bootstrap` writes the sync into the
+ * repository that it names. Only for people who evaluate their own working copy: the App knows the names from GitHub.
  */
 export function withSyncedAddress(here: RepositoryAddress, tree: Tree): RepositoryAddress {
   const { aliases } = readFleetFile(tree, here.url)
@@ -145,7 +145,7 @@ export function withSyncedAddress(here: RepositoryAddress, tree: Tree): Reposito
   const written = synced.map(({ source }) => source && gitUrl(source))
   const isNamed = written.some(url => url !== undefined && addressIn(aliases, url) === own)
   if (synced.length === 0 || (isNamed && own !== '')) return here
-  // patches and variables may make another address of what is written
+  // patches and variables may change the written address
   const rendered = renderedUrls(here.branch, tree)
   const urls = synced.flatMap(({ name }, index) => rendered.get(name) ?? written[index] ?? [])
   const [url, ...others] = new Set(urls.map(one => addressIn(aliases, one)))
@@ -154,7 +154,7 @@ export function withSyncedAddress(here: RepositoryAddress, tree: Tree): Reposito
   return { ...here, url, because }
 }
 
-/** What the source of each cluster says once the cluster renders it from this working copy. */
+/** The source address of each cluster as rendered from this working copy. */
 function renderedUrls(branch: string, tree: Tree): ReadonlyMap<string, string> {
   const { nodes } = buildFleet({ fleet: { url: '', branch, commit: '', tree }, sources: [], opaque: [] })
   const followed = new Map(nodes.flatMap(({ parent, cluster, source }) => (parent ? [] : [[cluster, source.id]])))
@@ -176,7 +176,7 @@ function gitUrl(source: KubeObject): string | undefined {
   return isGit && url && !/[{}$]/.test(url) ? normaliseUrl(url) : undefined
 }
 
-/** Where the content of another source lies. */
+/** A folder with the content of another source. */
 export interface GivenRepository {
   readonly url: string
   /** Branch, tag or commit; absent: whatever the source follows. */
@@ -196,7 +196,7 @@ export function givenRepository(text: string, cwd: string): GivenRepository {
   return { url: normaliseUrl(url), ...(ref === '' ? {} : { ref }), dir: resolve(cwd, dir) }
 }
 
-/** How the option is explained. */
+/** Help for the option. */
 export const CLUSTER_ROOT_HELP =
   '  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)'
 

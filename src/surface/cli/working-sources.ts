@@ -14,15 +14,15 @@ import { normaliseUrl } from '../../kube/source-address.ts'
 import { followedKey, refName, standsForRef } from './followed-sources.ts'
 import type { GivenRepository } from './working-copy.ts'
 
-/** Content that lies in memory already: the repository of a tenant, or the fleet's own for those that follow its tags. */
+/** Content that is already in memory: a tenant's repository, or the fleet's own for sources that follow its tags. */
 export interface GivenTree {
-  /** Normalised by normaliseUrl. */
+  /** Normalized by normaliseUrl. */
   readonly url: string
   readonly branch: string
   readonly tree: Tree
 }
 
-/** Reads directories once, however often they are asked for. */
+/** Reads each directory once. */
 export type ReadDirectory = (dir: string) => Promise<Tree>
 
 /** A reader of folders and working copies that remembers what it has read. */
@@ -44,10 +44,10 @@ export interface BuiltFleet {
 }
 
 /**
- * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
- * from clones, and what nobody gave is opaque. `compared`: what a change takes from the state that it is compared with.
- * `stood`: what was followed before; a tag that something follows anew is not what it will be one day, but what it is.
- * Whoever builds both sides of a comparison in one session renders what they share once.
+ * Builds the fleet and reads the sources that it turns out to need, until none is missing: from `given`, `repositories`
+ * and clones; a source that none of them has is opaque. `compared`: what a change takes from the state that it is
+ * compared with. `stood`: what was followed before; a tag that something newly follows is read as it is now. Building
+ * both sides of a comparison in one session renders what they share once.
  */
 export async function buildCompleteFleet(
   home: FleetInput['fleet'],
@@ -123,7 +123,7 @@ function reasonFor(
 interface Clone {
   readonly dir: string
   readonly isBare: boolean
-  /** Normalised addresses by the name of the remote. */
+  /** Normalized addresses by the name of the remote. */
   readonly remotes: ReadonlyMap<string, string>
 }
 
@@ -131,7 +131,7 @@ interface Clone {
 const MAX_DEPTH = 3
 const MAX_FOLDERS = 20_000
 
-/** Every clone in a folder, also some folders deeper. Throws `usage` where there is none, `render-limits` for a whole disk. */
+/** Every clone in a folder, also some folders deeper. Throws `usage` if there is none, `render-limits` if too large. */
 export async function clonesIn(folder: string): Promise<Clone[]> {
   const clones: Clone[] = []
   let seen = 0
@@ -157,15 +157,15 @@ export async function clonesIn(folder: string): Promise<Clone[]> {
   })
 }
 
-/** What some clones have of a source; a text says why there is none, undefined: no clone has that address. */
+/** Reads a source from clones; a text says why there is none; undefined: no clone has that address. */
 export type FromClones = (
   wanted: WantedSource,
   addressOf: (url: string) => string,
 ) => Promise<Tree | string | undefined>
 
 /**
- * Reads of a clone what a source follows: what is checked out, where that is the branch, else the branch as it was fetched
- * last, the tag or the commit; each once. It throws `usage` where two clones have the address.
+ * Reads from a clone what a source follows, each once: the checked-out files if that is the branch, else the branch as
+ * last fetched, the tag or the commit. Throws `usage` if two clones have the address.
  */
 export function cloneReader(clones: readonly Clone[], read: (dir: string) => Promise<Tree>): FromClones {
   const known = new Map<string, Promise<Tree | string>>()
@@ -190,8 +190,8 @@ export function cloneReader(clones: readonly Clone[], read: (dir: string) => Pro
 }
 
 /**
- * Reads of the fleet's own working copy in `dir`, whose address is `url`, what sources follow of it besides: another branch as
- * it was fetched last, or a commit. What is checked out stands for the branch that it is evaluated as, and is none of these.
+ * Reads other refs of the fleet's own working copy in `dir`, whose address is `url`: another branch as last fetched, or
+ * a commit. The checked-out files stand for the evaluated branch and are none of these.
  */
 export function ownReader(dir: string, url: string, read: (dir: string) => Promise<Tree>): FromClones {
   const others = cloneReader([{ dir, isBare: true, remotes: new Map([['origin', url]]) }], read)
@@ -203,7 +203,7 @@ export function ownReader(dir: string, url: string, read: (dir: string) => Promi
   }
 }
 
-/** What the first reader has that has any of it. */
+/** Returns the result of the first reader that knows the source. */
 export function oneAfterTheOther(readers: readonly FromClones[]): FromClones {
   return async (wanted, addressOf) => {
     for (const read of readers) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { BailiwickError } from '../../base/errors.ts'
 
-/** Writes or (without content) deletes files of a working copy; Ctrl-C waits until all are written. Throws as `writeInside`. */
+/** Writes files of a working copy, or deletes those without content; Ctrl-C waits for all. Throws as `writeInside`. */
 export function writeAllInside(
   root: string,
   files: readonly { readonly path: string; readonly content: string | null }[],
@@ -17,7 +17,7 @@ export function writeAllInside(
   })
 }
 
-/** Writes a file of a working copy, never through a link: it could lead out of it. Throws `onboard-layout` for a link. */
+/** Writes a file of a working copy, never through a link, which could lead out. Throws `onboard-layout` for a link. */
 export async function writeInside(root: string, path: string, content: string): Promise<void> {
   await refuseLinks(root, path)
   await mkdir(dirname(join(root, path)), { recursive: true })
@@ -33,12 +33,12 @@ function replaceFile(path: string, content: string): void {
   renameSync(part, path)
 }
 
-/** Deletes a file of a working copy and the directories that it leaves empty, never through a link. Throws `onboard-layout` for a link. */
+/** Deletes a file and the directories left empty, never through a link. Throws `onboard-layout` for a link. */
 async function deleteInside(root: string, path: string): Promise<void> {
   await refuseLinks(root, path)
   await rm(join(root, path), { force: true })
   for (let here = dirname(path); here !== '.'; here = dirname(here)) {
-    // git keeps no empty directory either; one that holds something stays
+    // git keeps no empty directories either; one with content stays
     if (
       !(await rmdir(join(root, here)).then(
         () => true,
@@ -65,8 +65,8 @@ async function refuseLinks(root: string, path: string): Promise<void> {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs work to its end before Ctrl-C or another signal ends the process, so that of several files that belong together no one is
- * written alone. The signal then has its usual effect.
+ * Runs work to its end before Ctrl-C or another signal ends the process, so that files that belong together are all
+ * written. The signal then has its usual effect.
  */
 export async function uninterrupted<T>(work: () => Promise<T>): Promise<T> {
   const caught: NodeJS.Signals[] = []

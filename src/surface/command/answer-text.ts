@@ -17,15 +17,15 @@ import { waivedUntil } from '../../verdict/states.ts'
 import { groupFindings } from '../../verdict/summary.ts'
 import { commandError, quoted } from './command-line.ts'
 
-/** How things stand with a pull request. */
+/** The state of a pull request. */
 interface Status {
   readonly head: string
   readonly base: string
-  /** Our check run on the head; absent where there is none yet. */
+  /** Our check run on the head; absent if there is none yet. */
   readonly run?: { readonly status: string; readonly conclusion: string | null; readonly title: string }
-  /** What would be said of it now, in one line. */
+  /** The title that would be published now. */
   readonly title: string
-  /** As its readers may see it; absent where there is none. */
+  /** As its readers may see it; absent if there is none. */
   readonly verdict?: Verdict
   readonly circumstances: HumanDecisions
 }
@@ -86,7 +86,7 @@ function list(heading: string, findings: readonly Finding[], folded: boolean): S
 
 const waiverText = ({ waiver }: Finding): string => (waiver ? `. ${prose(waivedUntil(waiver))}` : '')
 
-/** How to write it. */
+/** Usage of the command. */
 export const EXPLAIN_USAGE = 'explain RULE|FINDING'
 
 /**
@@ -140,7 +140,7 @@ function sections(found: readonly (Finding | NodeFailure)[], here: string): Sect
   ]
 }
 
-/** Shorter beginnings of a fingerprint say nothing. */
+/** Shorter prefixes of a fingerprint are ambiguous. */
 const SHORTEST = 6
 
 /**
@@ -172,7 +172,7 @@ function shortFingerprint(fingerprint: string): string {
   return fingerprint.slice(0, 12)
 }
 
-/** How to write it. */
+/** Usage of the command. */
 export const DIFF_USAGE = 'diff [CLUSTER]'
 
 /**
@@ -202,9 +202,9 @@ export function diffText(
 export interface GateSetting {
   readonly url: string
   readonly branches: readonly string[]
-  /** `refused`: GitHub does not let the App; `role`: who asked does not administer it; `unread`: GitHub does not show it. */
+  /** `refused`: GitHub refuses the App; `role`: the author is not an admin; `unread`: GitHub does not show it. */
   readonly outcome: 'set' | 'real' | 'refused' | 'role' | 'unread'
-  /** With `refused`: what is to be set. */
+  /** With `refused`: the ruleset to set. */
   readonly ruleset?: WantedRuleset
 }
 

@@ -5,14 +5,14 @@ import { visible } from '../../base/visible.ts'
 
 /** A `/bailiwick` command on the first line of a comment. */
 export interface CommandLine {
-  /** As it was typed; '' where there is none. */
+  /** As typed; '' if there is none. */
   readonly verb: string
-  /** What follows it, as one text and as the words of it. */
+  /** The rest of the line, as text and as words. */
   readonly rest: string
   readonly words: readonly string[]
 }
 
-/** Longer lines are nobody's command; GitHub allows 65,536 characters in a comment. */
+/** Longer lines are not commands; GitHub allows 65,536 characters in a comment. */
 const LONGEST_LINE = 2000
 
 /**
@@ -56,7 +56,7 @@ export function refusalText(why: BailiwickError | string, lead = 'This cannot be
   return `${lead} (${reason}): ${markdownOf(typedMessage(why))}${place}${fix ? `\n\n${markdownOf(fixOf(why))}` : ''}`
 }
 
-/** A command as people may be told of it. */
+/** A command in the help text. */
 interface Offered {
   readonly usage: string
   readonly summary: string

@@ -27,7 +27,7 @@ function withItem(text: string, key: string, lines: readonly string[]): string {
   return `${before}${block(lines, dash[1] ?? '', end)}${text.slice(last + 1)}`
 }
 
-/** The value of a key; undefined where there is no such key, an empty list where it has no value. */
+/** The value of a key; undefined without such a key, an empty list if it has no value. */
 function listOf(text: string, key: string): YAMLSeq | undefined {
   const { map } = open(text)
   const pair = map?.items.find(one => isScalar(one.key) && one.key.value === key)
@@ -48,7 +48,7 @@ function withFirst(text: string, key: string, list: YAMLSeq, lines: readonly str
 const block = (lines: readonly string[], indent: string, end: string): string =>
   lines.map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}${end}`).join('')
 
-/** Text that every reader of YAML takes for the same text: plain only where nothing else can be meant. */
+/** A string that every YAML reader reads alike: plain only if it cannot mean anything else. */
 function scalar(value: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9./-]*$/.test(value) && !/^(?:y|n|yes|no|on|off|true|false|null|none)$/i.test(value)
   return plain ? value : JSON.stringify(value)
@@ -79,7 +79,7 @@ function rangeOf(node: unknown): readonly [number, number] {
 /** The line break of a text. */
 const eol = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** With one at its end. */
+/** Ends a text with a line break. */
 const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}${eol(text)}`)
 
 /** Where the line break of a line is, or the end of the text. */
@@ -90,7 +90,7 @@ function endOfLine(text: string, from: number): number {
 
 /**
  * Adds waivers to the fleet's file: an entry for the same subject is updated in place, others are appended to the list.
- * All other text stays, comments included. `text` is undefined if there is no file. Throws `command-input` if the file
+ * All other text stays, comments included. `text` is undefined without a file. Throws `command-input` if the file
  * cannot be read or has an unusual layout.
  */
 export function withWaivers(text: string | undefined, entries: readonly WaiverEntry[]): string {
@@ -110,7 +110,7 @@ function withWaiver(text: string, entry: WaiverEntry): string {
     : withItem(text, 'waivers', waiversBlock(entry))
 }
 
-/** The fields of an entry that is there, one by one: comments between them stay. */
+/** Updates an existing entry field by field, so that comments between the fields stay. */
 function withTerms(text: string, index: number, entry: WaiverEntry): string {
   let edited = text
   const terms = (['reason', 'requester', 'approver', 'expires'] as const).map(
@@ -172,7 +172,7 @@ function flow({ violations }: WaiverEntry): string {
   return `[${items.join(', ')}]`
 }
 
-/** What was written is read by the reader that counts: every waiver that was there, and those that were asked for. */
+/** Reads the result as evaluations do: it must have every earlier waiver and the requested ones. */
 function verify(text: string, before: readonly string[], entries: readonly WaiverEntry[]): void {
   const { error, waivers } = readFleetText(text)
   if (error) throw unfit(`would not be readable: ${error.message}`)
@@ -219,7 +219,7 @@ function linesOf({ tenant, url, ref, account }: SourceUse): string[] {
   ]
 }
 
-/** The key at the edge of the file: nothing that belongs to another value can stand there. */
+/** The key at the start of a line: nothing that belongs to another value can be there. */
 const KEY = /^(["']?)enforcement\1[ \t]*:.*$/m
 const LINE = /^((["']?)enforcement\2[ \t]*:[ \t]*)(["']?)(?:report|block)\3((?:[ \t]+#.*|[ \t]*)\r?)$/m
 
@@ -243,7 +243,7 @@ export function withEnforcement(text: string | undefined, wanted: Enforcement): 
 
 const ended = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
-/** All that the file says besides. */
+/** Everything else in the file. */
 function rest(config: FleetConfig): string {
   const fields = Object.entries({ ...config, enforcement: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify(fields, (_, value: unknown) => (value instanceof Map ? [...value] : value))

@@ -13,10 +13,10 @@ export interface OverrideRecord {
   readonly reason: string
   /** ISO time of the comment. */
   readonly at: string
-  /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
+  /** The pull request and its base branch: elsewhere the same commit needs another decision. */
   readonly pull: number
   readonly base: string
-  /** The second admin, where GitHub does not say who pushed. */
+  /** The second admin, if GitHub does not show who pushed. */
   readonly confirmedBy?: string
 }
 
@@ -65,7 +65,7 @@ export function readOverrideRecord(text: string): OverrideRecord | undefined {
 
 /** Serializes plain data as the text of a check run. */
 export function recordText(data: object): string {
-  // no character of it can end the block
+  // no character of it can end the code block
   return `${FENCE}json\n${JSON.stringify(data).replaceAll('`', '\\u0060')}\n${FENCE}`
 }
 
@@ -90,14 +90,14 @@ interface ApprovalRecord {
   readonly by: string
   /** ISO time of the comment. */
   readonly at: string
-  /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
+  /** The pull request and its base branch: elsewhere the same commit needs another decision. */
   readonly pull: number
   readonly base: string
 }
 
 const SHA = /^[0-9a-f]{7,40}$/i
 
-/** The first digits of a commit behind `approve`, in lower case. Throws `command-input` for anything else. */
+/** Parses the commit prefix after `approve`, in lower case. Throws `command-input` for anything else. */
 export function parseApprove(words: readonly string[]): string | undefined {
   const [first, ...more] = words
   if (more.length === 0 && (first === undefined || SHA.test(first))) return first?.toLowerCase()
@@ -132,17 +132,17 @@ const PRINT_OF = new RegExp(`[0-9a-f]{${PRINT}}`, 'g')
 
 /** Sets of objects that fleet admins allow to be deleted. */
 interface PruneRecord {
-  /** The last who approved. */
+  /** The last person who approved. */
   readonly by: string
   /** ISO time of the comment. */
   readonly at: string
   readonly digests: readonly string[]
-  /** Of an approval before a merge: the pull request, and what is approved, see prunePrints. */
+  /** For an approval before a merge: the pull request and what is approved, see prunePrints. */
   readonly pull?: number
   readonly prints?: readonly string[]
 }
 
-/** Reads what stands behind `approve-prune`. Throws `command-input` for anything but digests. */
+/** Parses the digests after `approve-prune`. Throws `command-input` for anything else. */
 export function parseApprovePrune(words: readonly string[]): readonly string[] {
   if (words.length > 0 && words.length <= MOST && words.every(word => DIGEST.test(word))) return words
   throw commandError(
@@ -170,7 +170,7 @@ export function pruneRecord({ by, at, digests, pull, prints }: PruneRecord): Rec
   }
 }
 
-/** What the check run holds; undefined for a text that is not one of ours. */
+/** Reads the record of a check run; undefined if we did not write it. */
 export function readPruneRecord(text: string): PruneRecord | undefined {
   const { by, at, digests, pull, prints } = readRecord(text) ?? {}
   if (typeof by !== 'string' || typeof at !== 'string' || !Array.isArray(digests)) return undefined
@@ -179,12 +179,12 @@ export function readPruneRecord(text: string): PruneRecord | undefined {
   return { by, at, digests: known, ...(isBefore ? { pull, prints: prints.match(PRINT_OF) ?? [] } : {}) }
 }
 
-/** How to write it. */
+/** Usage of the command. */
 export const OVERRIDE_USAGE = 'override [SHA] REASON'
 
 /** A parsed override command. */
 interface OverrideRequest {
-  /** First digits of the commit that was looked at, in lower case. */
+  /** First digits of the reviewed commit, in lower case. */
   readonly sha?: string
   readonly reason: string
 }

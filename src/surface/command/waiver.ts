@@ -23,7 +23,7 @@ export interface WaiverEntry {
   readonly expires: string
 }
 
-/** What an entry is about: the file may have one of each. */
+/** The subject of an entry: the file may have one entry for each. */
 type WaiverSubject = Pick<WaiverEntry, 'rule' | 'cluster' | 'kind' | 'namespace' | 'name'>
 
 /** Who asks, why, and until when. */
@@ -44,7 +44,7 @@ export function waiverEntries(findings: readonly Finding[], terms: WaiverTerms):
   return [...entries.values()]
 }
 
-/** A field for people: keys of an object may hold anything, and a file for people holds only what can be read. */
+/** A field as text for the file; undefined if its keys contain characters that people cannot read. */
 function noteOf(field: string): string | undefined {
   return /^[\x21-\x7e]{1,200}$/.test(field) ? field : undefined
 }
@@ -54,14 +54,14 @@ export function subjectKey({ rule, cluster, kind, namespace, name }: WaiverSubje
   return JSON.stringify([rule, cluster ?? '', kind, namespace, name])
 }
 
-/** How to write it. */
+/** Usage of the command. */
 export const WAIVE_USAGE = 'waive RULE|FINDING [--until YYYY-MM-DD] REASON'
 
 const USAGE = `/bailiwick ${WAIVE_USAGE}`
 const USUAL_DAYS = 30
 const MOST_DAYS = 90
 
-/** What someone asks to have accepted, until when, and why. */
+/** What to accept, until when, and why. */
 interface WaiveRequest {
   /** Id of a rule, or the beginning of a finding's fingerprint. */
   readonly target: string
@@ -86,7 +86,7 @@ export function parseWaive(words: readonly string[], today: string): WaiveReques
   return { target, until: checkedDay(until, today), reason: parseReason(others, USAGE) }
 }
 
-/** The option stands before the reason; behind its first word `--until` is a word as any other. */
+/** The option comes before the reason; after the reason's first word, `--until` is an ordinary word. */
 function withoutUntil(words: readonly string[]): { until: string | undefined; others: readonly string[] } {
   const [first = '', second, ...rest] = words
   if (first.startsWith('--until=')) return { until: first.slice('--until='.length), others: words.slice(1) }
@@ -106,7 +106,7 @@ function checkedDay(until: string | undefined, today: string): string {
   return until
 }
 
-/** '' for what is no day of the calendar. */
+/** '' for an invalid date. */
 function dayAfter(day: string, days: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   const time = Date.UTC(year, month - 1, date + days)
@@ -116,9 +116,9 @@ function dayAfter(day: string, days: number): string {
 /** A waiver pull request: its entries, its requester and its approver. */
 export interface WaiverPull {
   readonly entries: readonly WaiverEntry[]
-  /** `owner/name#number` of the pull request for which it was asked. */
+  /** `owner/name#number` of the pull request with the violations. */
   readonly of: string
-  /** Who wrote that pull request. */
+  /** The author of that pull request. */
   readonly author: string
   readonly approver?: string
 }
@@ -209,7 +209,7 @@ function entryOf(value: unknown): WaiverEntry | undefined {
   }
 }
 
-/** What the entry accepts; undefined where that is not what waiverRecord wrote. */
+/** What the entry accepts; undefined if waiverRecord did not write it. */
 function acceptedOf(value: unknown): readonly AcceptedViolation[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const read = value.map((one: unknown): AcceptedViolation | undefined => {

@@ -27,8 +27,8 @@ const DAY_MS = 86_400_000
 const { ok, bad } = entriesOf('clusters')
 
 /**
- * Asks the API server of every cluster that this process applies to: whether it answers and is trusted, which version it has, whom it
- * takes the worker for, and whether that user may do what the worker does. Sends nothing but reads and reviews.
+ * Checks the API server of every cluster that this process applies to: whether it answers and is trusted, its version,
+ * the user that it takes the worker for, and whether that user has the worker's rights. Sends only reads and reviews.
  */
 export async function diagnoseClusters(bindings: readonly ClusterBinding[]): Promise<Diagnosis[]> {
   const found: Diagnosis[] = []
@@ -86,7 +86,7 @@ async function controllerOf(client: ClusterClient): Promise<Diagnosis[]> {
 const UNTRUSTED = 'Put the certificate authority of its API server into certificate-authority-data of the kubeconfig.'
 const UNREACHABLE = 'Check `server` of the kubeconfig, and that this machine reaches it.'
 
-/** Remedies by what the connection failed with. */
+/** Remedies by connection error. */
 const REMEDIES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
@@ -107,13 +107,13 @@ function failed(name: string, error: unknown): Diagnosis {
   return bad('wrong', visible(message, 500), remedy ?? UNREACHABLE)
 }
 
-/** Questions to one API server at once. */
+/** Access reviews at one API server at once. */
 const RIGHTS_AT_ONCE = 16
 const FEW = 5
 
 /**
- * Whether the worker's user may do what the worker does on this cluster: in every fleet, and for all of its Kustomizations. Asks the API
- * server for each account and namespace, however many.
+ * Whether the worker's user has the rights that it needs on this cluster: in every fleet, and for all of its
+ * Kustomizations. Asks the API server for each account and namespace.
  */
 async function diagnoseRights(client: ClusterClient, user: string, isInCluster: boolean): Promise<Diagnosis[]> {
   return [...(await rightsOf(client, user, isInCluster)), ...(await targetRightsOf(client, user))]
@@ -163,7 +163,7 @@ function needsOf(
   })
 }
 
-/** As the accounts that its Kustomizations name the worker applies, and it writes the status of every Kustomization. */
+/** The worker applies as the accounts that Kustomizations name, and writes the status of every Kustomization. */
 async function targetRightsOf(client: ClusterClient, user: string): Promise<Diagnosis[]> {
   const listed = await readKustomizations(client).catch(error => {
     // that this right is missing is listed already
@@ -196,7 +196,7 @@ async function targetRightsOf(client: ClusterClient, user: string): Promise<Diag
   return [ok(`cluster ${client.name}: the worker may ${what}, and ${where}`)]
 }
 
-/** The namespaces where it may not write the status; one question if it may everywhere. */
+/** The namespaces where it may not write the status; one request if it may everywhere. */
 async function unwritable(client: ClusterClient, namespaces: readonly string[]): Promise<Need[]> {
   const everywhere = await deniedOf(client, [toStatus(undefined)])
   return everywhere.length === 0 ? [] : deniedOf(client, namespaces.map(toStatus))
@@ -227,7 +227,7 @@ function accountsOf(kustomizations: readonly Json[]): Account[] {
   return [...new Map(accounts).values()]
 }
 
-/** What of this the worker's user is not allowed to do, by the API server's own answer. */
+/** The rights that the API server denies the worker's user. */
 async function deniedOf(client: ClusterClient, needs: readonly Need[]): Promise<Need[]> {
   const answers: boolean[] = []
   await eachLimited([...needs.entries()], RIGHTS_AT_ONCE, async ([index, need]) => {

@@ -36,7 +36,7 @@ type Permissions = Readonly<Record<string, string | undefined>>
 const ANSWER_WITHIN_MS = 5_000
 const LEVELS = ['read', 'write', 'admin']
 
-/** Checks whether GitHub accepts the private key, and which permissions and events of app.yml the App and each installation lack. */
+/** Checks whether GitHub accepts the private key, and what of app.yml the App and each installation lack. */
 export async function diagnoseGithub(
   config: Pick<Config, 'appId' | 'privateKey' | 'githubApiUrl' | 'allowedAccounts'>,
 ) {

@@ -9,7 +9,7 @@ import { exitOnRefusal } from '../../process/run-process.ts'
 import { problemsOf } from '../../process/settings.ts'
 import { type Diagnosis, diagnoseGithub, entriesOf } from './diagnose-github.ts'
 
-/** The process whose settings they are. */
+/** The process that the settings are for. */
 type Role = 'web' | 'worker'
 
 /** All checks of an installation: the settings and, if these are valid, the services that they name. Writes nothing. */
@@ -45,7 +45,7 @@ async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role):
     const isAsked = role === 'worker' || redisUrl === undefined
     const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
     if (!isAsked) return [ok(`${listed}; bailiwick doctor --process worker asks them`)]
-    // with Redis the web process never asks clusters: what asks them is loaded where it is needed
+    // loaded on demand: with Redis the web process never connects to clusters
     const { diagnoseClusters } = await import('./diagnose-clusters.ts')
     return [ok(listed), ...(await diagnoseClusters(bindings))]
   } catch (error) {

@@ -11,7 +11,7 @@ export function checkPath({
   readonly owner: string
   readonly repo: string
   readonly sha: string
-  /** Its name. */
+  /** Name of the check. */
   readonly check: string
 }) {
   const place = `/checks/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/${encodeURIComponent(sha)}`

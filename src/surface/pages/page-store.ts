@@ -12,14 +12,14 @@ import type { PageEntry } from '../../report/page/home-page.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
 
-/** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
+/** Version of the stored form: a newer program does not read pages of an older one. */
 const FORM = 5
-/** One page as it is stored; what is larger is not kept. */
+/** Size limit of one stored page; larger ones are not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_FLEET_BYTES = 8 * 1024 * 1024
 const MAX_TEXT = 64 * 1024 * 1024
 const MAX_LISTED = 300
-/** The least that zlib takes. */
+/** The minimum of zlib. */
 const MIN_CHUNK = 64
 
 /** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
@@ -36,7 +36,7 @@ export class PageStore {
     this.#store = store
   }
 
-  /** Answers false for a page that is too large to be kept. */
+  /** Returns false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
     const bytes = await packed(page)
     if (!bytes || bytes.length > (page.kind === 'fleet' ? MAX_FLEET_BYTES : MAX_BYTES)) return false
@@ -88,7 +88,7 @@ export class PageStore {
     await this.#put(`pull-lists ${FORM} ${installation}`, lists)
   }
 
-  /** What there is, the newest first. */
+  /** The stored pages, newest first. */
   async list(): Promise<readonly PageEntry[]> {
     const notes = await this.#store.notes(MAX_LISTED)
     return notes.filter(({ key }) => key.startsWith(`${FORM} `)).map(({ note }) => JSON.parse(note))
@@ -98,7 +98,7 @@ export class PageStore {
     return this.#store.close()
   }
 
-  /** Of bounded size: its makers count the rows. */
+  /** The size is bounded, because callers limit the rows. */
   async #put(key: string, value: unknown): Promise<void> {
     const bytes = await packed(value)
     if (!bytes) throw new Error(`${key} is too large to be stored`)
@@ -122,7 +122,7 @@ interface PullList extends Name {
   readonly url: string
 }
 
-/** Undefined for a text that would not be read. */
+/** Undefined for a text that is too long to be read. */
 async function packed(value: unknown): Promise<Buffer | undefined> {
   const text = Buffer.from(withoutLogins(JSON.stringify(value)))
   return text.length > MAX_TEXT ? undefined : promisify(gzip)(text)
@@ -130,7 +130,7 @@ async function packed(value: unknown): Promise<Buffer | undefined> {
 
 type Name = Pick<Page, 'owner' | 'repo'>
 
-/** GitHub's names ignore case. */
+/** GitHub names ignore case. */
 const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
 const credentialsKey = (name: Name) => `${FORM} credentials ${nameOf(name)}`
@@ -191,8 +191,8 @@ interface Opened {
 const MAX_SIZE = 64 * 1024 * 1024
 
 /**
- * Values that were read from a store, by key, while the store holds the same bytes: the page of a large fleet is not parsed at each view.
- * It holds what is stored, not what a person may see of it.
+ * Parsed values of a store, by key, while the stored bytes are the same, so that the page of a large fleet is not
+ * parsed at each view. Holds what is stored, not what a person may see of it.
  */
 export class OpenedPages {
   /** The one that was used last is at the end. */
@@ -207,7 +207,7 @@ export class OpenedPages {
   ): Promise<T> {
     const known = this.#opened.get(key)
     this.#drop(key)
-    // the whole bytes: a digest in the store could be that of others
+    // compares all bytes: a digest in the store could belong to others
     const { value, size } = known?.bytes.equals(bytes) ? known : await open()
     this.#drop(key) // another view may have opened it meanwhile
     this.#opened.set(key, { bytes, value, size })

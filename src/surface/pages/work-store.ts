@@ -5,7 +5,7 @@ import type { Log } from '../../process/log.ts'
 import type { OfferedFix } from '../../verdict/suggestions.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
 
-/** Work for the worker of a cluster, and the installation that its sources belong to, which the worker is not told. */
+/** Work for the worker of a cluster, and the installation of its sources, which is not sent to the worker. */
 interface OfferedWork {
   readonly installation: number
   readonly work: ClusterWork
@@ -17,7 +17,7 @@ interface StoredResults {
   readonly results: ApplyResults
 }
 
-/** A report that is not kept: `tag` is that of the one that stays, if there is one. */
+/** A report that is not kept: `tag` is that of the report that stays, if there is one. */
 interface Refused {
   readonly refused: 'older' | 'overtaken'
   readonly tag?: string
@@ -26,7 +26,7 @@ interface Refused {
 /** Longer than any resync, which stores it again. */
 export const WORK_LIMITS = { ttlMs: 2 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
 
-/** What is approved for each cluster that has a worker of its own, and what became of it. */
+/** Stores the approved work of each cluster that has a worker of its own, and that worker's last report. */
 export class WorkStore {
   readonly #store: TtlStore
 
@@ -43,9 +43,9 @@ export class WorkStore {
   }
 
   /**
-   * Keeps a report in place of the one that `before` names (undefined: there is none), if it is of the revision set that is
-   * offered now. Not kept: one that was sent before the last one was taken, and one of another revision set. Nobody else may
-   * report for the cluster meanwhile.
+   * Stores a report in place of the one that `before` names (undefined: none), if it is about the revision set that is
+   * offered now. Refuses a report that was sent before the last one was accepted, or is about another revision set. The
+   * caller must prevent concurrent reports of the cluster.
    */
   async report(
     cluster: string,
@@ -62,7 +62,7 @@ export class WorkStore {
     return { tag: stored.tag }
   }
 
-  /** What the worker of a cluster said last. */
+  /** The last report of a cluster's worker. */
   async reported(cluster: string): Promise<ApplyResults | undefined> {
     return ((await this.#read(`results ${cluster}`)) as StoredResults | undefined)?.results
   }
@@ -77,7 +77,7 @@ export class WorkStore {
   }
 }
 
-/** Opens the store of what is approved for the workers of clusters: on Redis, or in this process, like the queue. */
+/** Opens the work store for the workers of clusters: on Redis, or in this process, like the queue. */
 export function openWorkStore(
   { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
   log: Log,
@@ -90,7 +90,7 @@ export interface Statement {
   readonly repositoryId: number
   /** The head that it is about. */
   readonly headSha: string
-  /** Markdown of the one comment of ours; absent: there should be none. */
+  /** Markdown of our one comment; absent: there should be none. */
   readonly body?: string
   readonly fixes: readonly OfferedFix[]
 }
@@ -129,5 +129,5 @@ export class StatementStore {
   }
 }
 
-/** GitHub's names ignore case. */
+/** GitHub names ignore case. */
 const keyOf = ({ owner, repo, pull }: Place): string => `${owner}/${repo}#${pull}`.toLowerCase()

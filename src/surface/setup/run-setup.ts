@@ -14,15 +14,14 @@ import { type SetupSite, serveSetup } from './serve-setup.ts'
 const USAGE =
   'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
 
-/** What the setup needs of the process. */
 interface SetupIo {
   readonly env: Environment
   readonly say: (line: string) => void
 }
 
 /**
- * Registers the App by GitHub's manifest flow: serves a page on this machine, and writes what GitHub answers into a file of
- * settings and a key file. Throws `config` in production, for a file that is there, and `usage`.
+ * Registers the App by GitHub's manifest flow: serves a page on this machine, and writes GitHub's response into a
+ * settings file and a key file. Throws `config` in production and for an existing file, and `usage`.
  */
 export async function runSetup(args: readonly string[], { env, say }: SetupIo): Promise<SetupSite> {
   if (env.NODE_ENV === 'production') {
@@ -102,7 +101,7 @@ function readArgs(args: readonly string[]) {
     force: values.force === true,
     port: Number(port),
     files: { env, key },
-    // a name is taken once on all of GitHub
+    // App names are unique on GitHub
     choice: { publicUrl: url, name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)) },
   }
 }
@@ -131,20 +130,20 @@ function isHttps(text: string): boolean {
   return url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === ''
 }
 
-/** Names that never lead anywhere from outside: RFC 2606, RFC 6761, and the one of our own usage. */
+/** Names that never lead to a host: RFC 2606, RFC 6761, and the one in our usage text. */
 const isExample = (host: string): boolean =>
   /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost|your\.domain|your-domain\.com)\.?$/i.test(host)
 
 /** What the person who registers the App decides. */
 interface ManifestChoice {
-  /** Where the web process will be reached, without a slash at the end; undefined: as app.yml says. */
+  /** Where the web process will be reached, without a slash at the end; undefined: as in app.yml. */
   readonly publicUrl: string | undefined
   readonly name: string | undefined
-  /** Where GitHub leads back to with the code. */
+  /** Where GitHub redirects to with the code. */
   readonly redirectUrl: string
 }
 
-/** The manifest in GitHub's words, and the address of the web process that it is for. */
+/** The manifest in GitHub's format, and the address of its web process. */
 interface Manifest {
   readonly publicUrl: string
   readonly manifest: Readonly<Record<string, unknown>>
@@ -153,7 +152,7 @@ interface Manifest {
 const WEBHOOKS = '/api/github/webhooks'
 const SIGN_IN = '/login/callback'
 
-/** Makes the manifest out of app.yml, whose permissions and events go in as they are. Throws `config`. */
+/** Builds the manifest from app.yml, with its permissions and events unchanged. Throws `config`. */
 function readManifest(appYml: string, { publicUrl, name, redirectUrl }: ManifestChoice): Manifest {
   const found: unknown = parse(appYml)
   if (!isRecord(found) || typeof found.url !== 'string') throw new BailiwickError('config', 'app.yml has no url')
@@ -173,7 +172,7 @@ function readManifest(appYml: string, { publicUrl, name, redirectUrl }: Manifest
       hook_attributes: { url: `${root}${WEBHOOKS}`, active: true },
       redirect_url: redirectUrl,
       callback_urls: [`${root}${SIGN_IN}`],
-      // whoever knows the address could install an App that is public
+      // anyone who knows its address could install a public App
       public: false,
     },
   }
@@ -185,13 +184,13 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 interface SettingsFiles {
   readonly env: string
   readonly key: string
-  /** Replace what is there. */
+  /** Replace existing files. */
   readonly force: boolean
 }
 
 /**
- * Makes the folders of the files. Throws `config` where a file is there that must not be replaced, or where none can be written:
- * asked before GitHub is, whose answer comes once.
+ * Creates the folders of the files. Throws `config` if a file exists that must not be replaced, or cannot be written:
+ * checked before the request to GitHub, which answers only once.
  */
 function prepareFiles(files: SettingsFiles): void {
   assertFree(files)
@@ -216,8 +215,8 @@ function assertFree({ env, key, force }: SettingsFiles): void {
 }
 
 /**
- * Writes the key and the settings, readable by nobody else. Settings of other things that the file holds stay; nothing is
- * half written. Values must be of one line.
+ * Writes the key and the settings, readable by their owner only. Other settings in the file stay; no file is left half
+ * written. Values must be one line.
  */
 function writeSettings(files: SettingsFiles, privateKey: string, settings: Readonly<Record<string, string>>): void {
   assertFree(files)
@@ -237,12 +236,12 @@ function otherLines(text: string, names: readonly string[]): string[] {
 }
 
 function oneLine(name: string, value: string): string {
-  // a line break, a quote or a # would make the file say something else
+  // a line break, a quote or a # would change what the file means
   if (/^[\x21\x24-\x26\x28-\x5b\x5d-\x5f\x61-\x7e ]*$/.test(value)) return value.includes(' ') ? `"${value}"` : value
   throw new BailiwickError('config', `the value of ${name} cannot be written into a file of settings`)
 }
 
-/** The name appears with the whole content, for its owner only. */
+/** Replaces a file atomically, readable by its owner only. */
 function replace(path: string, content: string): void {
   const part = `${path}.part`
   rmSync(part, { force: true })
@@ -250,7 +249,7 @@ function replace(path: string, content: string): void {
   renameSync(part, path)
 }
 
-/** Where people meet the GitHub whose API is at `apiUrl`: github.com, a tenant of ghe.com, an Enterprise Server. */
+/** The web address of the GitHub whose API is at `apiUrl`: github.com, a tenant of ghe.com, an Enterprise Server. */
 export function webHost(apiUrl: string): string {
   const url = new URL(apiUrl)
   if (url.hostname === 'api.github.com' || /^api\.[a-z\d-]+\.ghe\.com$/.test(url.hostname)) {

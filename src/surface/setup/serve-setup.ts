@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export interface SetupSite {
-  /** Where people go with their browser. */
+  /** The address to open in a browser. */
   readonly url: string
-  /** Resolves when the App is registered and kept; rejects when that failed for good. */
+  /** Resolves when the App is registered and saved; rejects if that failed permanently. */
   readonly done: Promise<void>
   close(): Promise<void>
 }
@@ -13,17 +13,17 @@ export interface SetupSite {
 interface SetupSteps {
   /** 0: any free port. */
   readonly port: number
-  /** Where the form goes: GitHub's page for a new App. */
+  /** Target of the form: GitHub's page for a new App. */
   readonly newAppUrl: string
-  /** The manifest, with this address to come back to. */
+  /** The manifest with this redirect address. */
   readonly manifest: (redirectUrl: string) => object
-  /** Takes the App that the code stands for; answers with the address where it is installed. */
+  /** Exchanges the code for the App; resolves to the address where it is installed. */
   readonly take: (code: string) => Promise<string>
 }
 
 /**
- * Serves the two pages of the registration on this machine only. GitHub's way back is taken once, by who holds the state that
- * went there; whoever comes with another state changes nothing.
+ * Serves the two registration pages on this machine only. Accepts GitHub's redirect once, with the state that was sent
+ * to GitHub; a request with another state changes nothing.
  */
 export async function serveSetup(steps: SetupSteps): Promise<SetupSite> {
   const finished = Promise.withResolvers<void>()
@@ -31,7 +31,7 @@ export async function serveSetup(steps: SetupSteps): Promise<SetupSite> {
   let taken = false
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo
-    // another name for this address is a page elsewhere that was led here
+    // another host name means that a foreign page was led here
     if (request.headers.host !== `127.0.0.1:${port}`) return answer(response, 421, failedPage('Unknown host.'))
     if (request.method !== 'GET') return answer(response, 405, failedPage('Only GET.'))
     const url = new URL(request.url ?? '/', `http://127.0.0.1:${port}`)
@@ -72,7 +72,7 @@ async function take(steps: SetupSteps, code: string, response: ServerResponse<In
   }
 }
 
-/** Takes the same time whatever is given. */
+/** Compares in constant time. */
 const equal = (given: string, expected: string) =>
   timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 
@@ -103,7 +103,7 @@ ${body}
 </html>
 `
 
-/** The page whose one button takes the manifest to GitHub. */
+/** The page with the button that sends the manifest to GitHub. */
 function startPage(action: string, manifest: object): string {
   return page(
     'Register Bailiwick on GitHub',
@@ -115,7 +115,7 @@ function startPage(action: string, manifest: object): string {
   )
 }
 
-/** What is seen when GitHub has led back. `installUrl` is where the App is installed. */
+/** The page after GitHub's redirect. `installUrl` is where the App is installed. */
 function donePage(installUrl: string): string {
   return page(
     'The App is registered',
@@ -123,5 +123,4 @@ function donePage(installUrl: string): string {
   )
 }
 
-/** Why nothing came of it. */
 const failedPage = (why: string): string => page('Setup failed', `<p>${escaped(why)}</p>`)

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib'
 import { nothingHere, refusedPage } from '../../report/page/home-page.ts'
 import { STYLE } from '../../report/page/layout.ts'
 
-/** An answer of one line. */
+/** A response of one line. */
 export interface Answer {
   readonly status: number
   readonly text: string
@@ -33,15 +33,15 @@ function discardBody(request: IncomingMessage): void {
   if (request.complete) return
   const cut = setTimeout(() => request.destroy(), LINGER_MS)
   for (const over of ['end', 'close']) request.once(over, () => clearTimeout(cut))
-  request.on('error', () => undefined) // the client went away: nobody is left to be told
+  request.on('error', () => undefined) // the client went away, so there is nothing to answer
   request.resume()
 }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 /**
- * What holds for every page: no script can run, nothing is loaded but the page's own style sheet and its icon, nobody
- * frames it, no address of it leaks, and no cache keeps what only some may read.
+ * Headers of every page: no scripts, nothing loaded but its own style sheet and icon, no framing, no leaked addresses,
+ * and no caching of what only some people may read.
  */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -55,7 +55,7 @@ const HEADERS = {
   ].join('; '),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // not no-referrer: browsers then send our own forms without an origin, and nobody could sign out (Fetch, 4.12)
+  // not no-referrer: browsers then send our own forms without an origin, and sign-out would fail (Fetch, 4.12)
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -65,7 +65,7 @@ const HEADERS = {
   vary: 'accept-encoding, cookie',
 }
 
-/** Headers that say more about one answer: cookies, where to go. */
+/** Further headers of one answer: cookies, redirects. */
 type MoreHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Answers with a page. */
@@ -98,7 +98,7 @@ function plain(more: MoreHeaders): Record<string, string | string[]> {
 
 const TEXTS = { 400: 'bad request', 404: 'not found', 405: 'only GET and HEAD', 500: 'internal error' } as const
 
-/** Refuses a request: a browser gets a page, and a program, or who calls the API, a line of text. Reads no body. */
+/** Refuses a request: a browser gets a page, and a program or API call gets a line of text. Reads no body. */
 export async function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -113,7 +113,7 @@ export async function refuseRequest(
   discardBody(request)
 }
 
-/** A person at a page: programs do not ask for HTML. */
+/** Whether a person's browser sent it: programs do not ask for HTML. */
 function isBrowser({ url = '', headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(String(headers.accept ?? '')) && !url.startsWith('/api/')
 }
@@ -135,8 +135,8 @@ export class BodyReader {
   }
 
   /**
-   * The body, `too-large` when it says or turns out to be over the limit, `busy` when too many are read already,
-   * `aborted` when the client went away. Nothing is kept beyond the limits.
+   * The body; `too-large` if its declared or actual size is over the limit, `busy` if too many are being read,
+   * `aborted` if the client went away. Nothing is kept beyond the limits.
    */
   async read(request: IncomingMessage): Promise<Buffer | 'too-large' | 'busy' | 'aborted'> {
     if (Number(request.headers['content-length'] ?? 0) > this.#largest) return 'too-large'

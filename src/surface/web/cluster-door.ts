@@ -11,12 +11,12 @@ import { answer, BodyReader, refuse } from './answer.ts'
 
 const PATH = /^\/api\/clusters\/([a-z0-9-]{1,63})\/(work|tokens|results)$/
 const METHODS = { work: 'GET', tokens: 'POST', results: 'POST' } as const
-/** Compared with where there is no such cluster, so that the answer takes as long. */
+/** Compared with for an unknown cluster, so that the answer takes as long. */
 const NO_KEYS = ['']
 
 interface ClusterDoorSettings {
   readonly store: Pick<WorkStore, 'offered' | 'report'>
-  /** The keys of the worker of a cluster, as they are now; undefined where it has none. Throws `config` where they cannot be read. */
+  /** The present keys of a cluster's worker; undefined if it has none. Throws `config` if they cannot be read. */
   readonly keysOf: (cluster: string) => readonly string[] | undefined
   /** Tokens that read these repositories of an installation. */
   readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
@@ -28,9 +28,9 @@ interface ClusterDoorSettings {
 }
 
 /**
- * What the worker of a cluster may ask of the web process, with the key of that cluster: the approved work for it, tokens for
- * the sources of that work, and to take its results. Nothing that it sends is published as it is, and none of it concerns
- * another cluster: the name in the path is the one that the key belongs to.
+ * Serves the worker of a cluster, by the key of that cluster: sends its approved work and tokens for the sources of
+ * that work, and accepts its results. Results are never published unchecked, and never concern another cluster: the key
+ * must belong to the cluster in the path.
  */
 export class ClusterDoor {
   readonly #settings: ClusterDoorSettings
@@ -44,7 +44,7 @@ export class ClusterDoor {
     this.#settings = settings
   }
 
-  /** Answers what workers ask; false for another path, which is not answered. */
+  /** Answers requests of workers; false for another path, which is left to the caller. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const path = request.url?.split('?', 1)[0] ?? ''
     const [, cluster, what] = PATH.exec(path) ?? []
@@ -63,7 +63,7 @@ export class ClusterDoor {
     return true
   }
 
-  /** The file was readable at the start: somebody replaces it, and it is said once. */
+  /** The file was readable at the start, so it is probably being replaced; logged once. */
   #keysOf(cluster: string): readonly string[] | undefined | 'unreadable' {
     try {
       const keys = this.#settings.keysOf(cluster)
@@ -100,7 +100,7 @@ export class ClusterDoor {
   }
 
   async #take(cluster: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // each cluster has its own share of memory: one that floods takes nothing from the others, nor from webhooks
+    // each cluster has its own share of memory, so that a flood affects neither other clusters nor webhooks
     const bodies = this.#bodies.get(cluster) ?? new BodyReader(RESULT_LIMITS.bytes, 1)
     this.#bodies.set(cluster, bodies)
     const body = await bodies.read(request)
@@ -138,7 +138,7 @@ function keyOf({ headers }: IncomingMessage): string {
   return /^Bearer ([\x21-\x7e]{1,512})$/.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** With a tag, by which an unchanged answer is not sent again. */
+/** Sends an ETag, so that an unchanged answer is not sent again. */
 function json(request: IncomingMessage, response: ServerResponse, text: string): void {
   const etag = `"${hash('sha256', text)}"`
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', etag }
@@ -148,13 +148,13 @@ function json(request: IncomingMessage, response: ServerResponse, text: string):
 }
 
 interface Pace {
-  /** How many at once. */
+  /** Requests at once. */
   readonly burst: number
-  /** How many a second after these. */
+  /** Requests per second after these. */
   readonly perSecond: number
 }
 
-/** Lets each of some clients ask so often, and no more; what one asks too much takes nothing from another. */
+/** Limits the request rate of each client separately. */
 export class RequestPace {
   readonly #pace: Pace
   readonly #now: () => number

@@ -15,12 +15,12 @@ import { CALLBACK_PATH, type PageAccess, SignedOut, type SignIn, type Visitor } 
 export interface PagesSettings {
   readonly store: PageStore
   readonly gate: PageAccess
-  /** Absent where nobody signs in. */
+  /** Absent if sign-in is disabled. */
   readonly signIn?: SignIn
   readonly queueDepths: () => Promise<readonly QueueRow[]>
 }
 
-/** How many repositories the list of pages asks GitHub about, for one reader at one time. */
+/** How many repositories the list of pages looks up on GitHub for one reader at one time. */
 const MAX_ASKED = 30
 
 /** The pages for people. Without permission to read the repository, the response is the same as for a missing page. */
@@ -31,7 +31,7 @@ export class Pages {
     this.#settings = settings
   }
 
-  /** Answers what is asked of pages; false for a path or a method of someone else, which is not answered. */
+  /** Answers requests for pages; false for another path or method, which is left to the caller. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const url = URL.parse(request.url ?? '/', 'http://pages.invalid')
     if (!url) {
@@ -56,7 +56,7 @@ export class Pages {
     return true
   }
 
-  /** Refuses a request that nothing else answers, without a word about what exists. */
+  /** Refuses a request that nothing else answers, without revealing what exists. */
   async refuse(request: IncomingMessage, response: ServerResponse, status: 404 | 500): Promise<void> {
     await refuseRequest(request, response, status)
   }
@@ -100,7 +100,7 @@ export class Pages {
   ): Promise<string | undefined> {
     const { store, queueDepths } = this.#settings
     const { owner, repo } = address
-    // GitHub is asked before the store: how long an answer takes does not tell whether there is a page
+    // asks GitHub before the store, so that response times do not reveal whether there is a page
     if (!(await reader.mayRead(owner, repo, undefined))) return undefined
     if (address.kind === 'check') {
       const page = await store.check(owner, repo, address.sha, address.check)
@@ -123,7 +123,7 @@ export class Pages {
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
     if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
-    const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
+    const queue = await queueDepths().catch(() => undefined) // the page shows that the queue does not respond
     const maintains = await reader.mayMaintain(owner, repo, page)
     const [pulls, history, credentials] = await Promise.all([
       store.pulls(owner, repo),

@@ -10,7 +10,7 @@ export interface Receiver {
   receive(event: { id: string; name: string; payload: unknown }): Promise<void>
 }
 
-/** The headers of a delivery, once they are known to be in order. */
+/** The validated headers of a delivery. */
 interface Delivery {
   readonly id: string
   readonly event: string
@@ -79,7 +79,7 @@ function parseObject(text: string): object | undefined {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
-    return undefined // the answer to malformed JSON is the caller's
+    return undefined // the caller answers malformed JSON
   }
 }
 

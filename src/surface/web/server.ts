@@ -10,13 +10,12 @@ import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts
 
 const WEBHOOK_PATH = '/api/github/webhooks'
 
-/** What the server serves. */
 interface ServerSettings {
   readonly host: string
   readonly port: number
-  /** Absent: a process of workers alone, which only says how it is. */
+  /** Absent: a worker process, which only reports its health. */
   readonly receiver?: Receiver | undefined
-  /** Told how each webhook was answered. */
+  /** Called with the status of each answered webhook. */
   readonly onDelivery?: ((status: number) => void) | undefined
   /** Absent: there are no pages for people. */
   readonly pages?: Pages | undefined
@@ -26,7 +25,7 @@ interface ServerSettings {
   readonly metrics?: MetricsAccess | undefined
   /** Rejects while the process cannot do its work. */
   readonly ready: () => Promise<void>
-  /** What it says then; by default that the queue does not respond. */
+  /** The message then; by default that the queue does not respond. */
   readonly notReady?: string
   readonly log: Log
 }
@@ -56,7 +55,7 @@ export async function startServer(settings: ServerSettings): Promise<WebServer> 
   return { url: urlOf(server, settings.host), close: (graceMs = 5_000) => close(server, graceMs) }
 }
 
-// GitHub gives up after 10 s; who needs longer holds a connection and nothing else.
+// GitHub gives up after 10 s; slower clients only hold a connection.
 const TIMEOUTS = {
   headersTimeout: 5_000,
   requestTimeout: 12_000,
@@ -85,7 +84,7 @@ async function serve(
   await serveWebhook(request, response, settings.receiver, settings.log, bodies)
 }
 
-/** With a page for people, where there are pages. */
+/** Refuses with a page for people, if there are pages. */
 async function refuseAny(
   request: IncomingMessage,
   response: ServerResponse,
@@ -119,7 +118,7 @@ async function sayReady(response: ServerResponse, { ready, notReady, log }: Serv
   } catch (err) {
     log.warn({ err }, 'not ready')
     const code = err instanceof BailiwickError ? err.code : undefined
-    // everyone may read this text
+    // this text is public
     const why = code === 'config' ? 'Redis could lose jobs, and the log has the remedy' : 'the queue does not respond'
     const text = code === 'github-unavailable' ? 'GitHub does not respond' : (notReady ?? why)
     answer(response, { status: 503, text: `not ready: ${text}` })

@@ -12,10 +12,10 @@ const SIGN_IN_SECONDS = 600
 /** The callback path of the App, to which GitHub redirects people. */
 export const CALLBACK_PATH = '/login/callback'
 
-/** What a browser carries between the way to GitHub and the way back. */
+/** What a browser keeps between the redirect to GitHub and the way back. */
 interface Attempt {
   readonly state: string
-  /** Of PKCE (RFC 7636): a code is of no use to whoever has only the code. */
+  /** Of PKCE (RFC 7636): the code alone is useless. */
   readonly verifier: string
   readonly to: string
 }
@@ -43,7 +43,7 @@ export class SignIn {
     })
   }
 
-  /** Takes the browser back: its own attempt only, once. */
+  /** Completes a sign-in: accepts only the browser's own attempt, once. */
   async finish(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
     const attempt = readAttempt(readCookie(request, SIGN_IN_COOKIE))
     const over = cookieHeader(SIGN_IN_COOKIE, '', 0)
@@ -65,7 +65,7 @@ export class SignIn {
     redirect(response, to, { 'set-cookie': [over, cookieHeader(SESSION_COOKIE, id, seconds)] })
   }
 
-  /** Ends the session. Another site's form is refused: browsers say where a form comes from. */
+  /** Ends the session. Refuses another site's form: browsers send the origin of a form. */
   async signOut(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = request.headers
     if (origin !== undefined && origin !== new URL(this.#publicUrl).origin) {
@@ -88,7 +88,7 @@ export class SignIn {
 /** A longer query is left out: it would not fit into a cookie. */
 const MAX_QUERY = 1_000
 
-/** A page of ours to go back to, with its query; never another site. */
+/** A path of ours to return to, with its query; never another site. */
 function ownPath(to: string | null): string {
   const base = 'http://pages.invalid'
   const url = to?.startsWith('/') ? URL.parse(to, base) : null
@@ -105,7 +105,7 @@ function readAttempt(cookie: string | undefined): Attempt | undefined {
     if (typeof state !== 'string' || typeof verifier !== 'string' || state.length < 20) return undefined
     return { state, verifier, to: ownPath(typeof to === 'string' ? to : null) }
   } catch {
-    return undefined // whoever writes such a cookie is told what everybody without one is told
+    return undefined // an invalid cookie is treated like a missing one
   }
 }
 
@@ -116,7 +116,7 @@ function isEqual(a: string, b: string): boolean {
 
 /** The cookie that holds the id of a session. */
 const SESSION_COOKIE = 'bailiwick'
-/** How long GitHub's word on a repository is believed. */
+/** How long GitHub's answer about a repository is cached. */
 const BELIEVED_MS = 60_000
 const MAX_BELIEVED = 10_000
 
@@ -180,18 +180,18 @@ export class SignedOut extends Error {}
 
 /** A person who may view pages. */
 export interface Visitor {
-  /** Absent where nobody signs in. */
+  /** Absent if sign-in is disabled. */
   readonly login?: string
   /**
-   * GitHub's word on whether they may read the repository. `made`: what is read was made for the repository with this id,
-   * whoever has its name now, and for those who could see it then, however many can now.
+   * Whether they may read the repository, by GitHub. `made`: what is read was made for the repository with this id, and
+   * not for a later one of that name, and for its audience then, and not for a wider one now.
    */
   mayRead(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
-  /** Whether the person maintains or administers the repository according to GitHub, and may read what was made for it. */
+  /** Whether the person maintains or administers the repository by GitHub, and may read what was made for it. */
   mayMaintain(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
 }
 
-/** Whom a page was made for. */
+/** The audience of a page. */
 interface MadeFor {
   readonly repositoryId?: number
   readonly visibility?: Visibility
@@ -199,11 +199,11 @@ interface MadeFor {
 
 /** Decides who may view pages. */
 export interface PageAccess {
-  /** `sign-in`: first they must say who they are; `closed`: there are no pages for anybody from there. */
+  /** `sign-in`: the person must sign in first; `closed`: there are no pages for this address. */
   admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'closed'>
 }
 
-/** What a proxy adds: whoever comes through one is not on this machine. */
+/** Headers that a proxy adds: a request with one is not from this machine. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
 /**
@@ -226,7 +226,7 @@ const EVERYTHING: Visitor = { mayRead: async () => true, mayMaintain: async () =
 /** The session of a signed-in person. */
 interface Session {
   readonly login: string
-  /** The person's user-to-server token; secret, and nowhere but here. */
+  /** The person's user-to-server token; secret, and stored only here. */
   readonly token: string
   /** When it ends, in ms. */
   readonly until: number
@@ -246,7 +246,7 @@ export class Sessions {
     this.#store = store
   }
 
-  /** Keeps a session and gives the id that finds it again. */
+  /** Stores a session and returns its id. */
   async open(session: Session): Promise<string> {
     const id = randomBytes(32).toString('base64url')
     const nonce = randomBytes(12)
@@ -256,7 +256,7 @@ export class Sessions {
     return id
   }
 
-  /** Undefined for an id that is not known, or whose session is over. */
+  /** Undefined for an unknown id or an ended session. */
   async find(id: string): Promise<Session | undefined> {
     const bytes = await this.#store.get(placeOf(id))
     if (!bytes) return undefined
@@ -286,13 +286,13 @@ function keyFrom(id: string): Buffer {
 
 /** Requests to GitHub on behalf of a person. Each throws `github-unavailable` if GitHub does not respond. */
 interface People {
-  /** Where the person's browser goes to sign in. */
+  /** The address where a browser signs in. */
   signInUrl(request: { readonly state: string; readonly challenge: string; readonly redirectUri: string }): string
-  /** The token that a code stands for; undefined for a code that GitHub does not take. */
+  /** Exchanges a code for a token; undefined if GitHub rejects the code. */
   exchange(request: ExchangeRequest): Promise<PersonToken | undefined>
-  /** Whose token it is; undefined for one that is no longer good. */
+  /** The login of a token; undefined if it is not valid any more. */
   login(token: string): Promise<string | undefined>
-  /** A repository as GitHub says it is, or why the person does not get it. */
+  /** A repository as GitHub shows it to the person, or why it does not. */
   repository(token: string, owner: string, repo: string): Promise<SeenRepository | 'hidden' | 'signed-out'>
 }
 
@@ -309,13 +309,13 @@ interface ExchangeRequest {
   readonly redirectUri: string
 }
 
-/** A user-to-server token, and for how long it holds. */
+/** A user-to-server token and its lifetime. */
 interface PersonToken {
   readonly token: string
   readonly seconds: number
 }
 
-/** With this prefix a browser takes a cookie only from this very host, over https, for all of it: no other can plant one. */
+/** With this prefix a browser accepts a cookie only from this very host over https, so no other host can set one. */
 const PREFIX = '__Host-'
 
 /** Reads one of our cookies; undefined if it is absent or sent twice. */

@@ -41,7 +41,7 @@ export interface ToolArguments {
 const LONGEST = 1000
 const MOST = 100
 
-/** Validates the arguments of a call. Throws `usage` for anything the schema does not allow, because a model may send anything. */
+/** Validates the arguments of a call, because a model may send anything. Throws `usage` for what the schema forbids. */
 export function readArguments(
   { properties, required }: InputSchema,
   given: Readonly<Record<string, unknown>>,
@@ -81,7 +81,7 @@ const wrong = (message: string, names: readonly string[]) =>
 export interface Roots {
   /** Base of relative paths, and the default when no path is given. */
   readonly first: string
-  /** The real path of a folder, and the root that contains it. Throws `usage` for a folder outside every root after links are resolved. */
+  /** The real path of a folder, and the root that contains it. Throws `usage` if links lead outside every root. */
   folder(path: string): Promise<{ readonly path: string; readonly root: string }>
   /** The top folder of the repository that contains a folder. Throws `usage` if it is outside every root. */
   repository(path: string): Promise<string>
@@ -117,7 +117,7 @@ async function real(path: string): Promise<string> {
   })
 }
 
-/** Opens the fleet that the tool's arguments name, with the requested clusters and what is not known about them. Throws BailiwickError. */
+/** Opens the fleet that the arguments name, with its clusters and what is unknown of them. Throws BailiwickError. */
 export async function openFleet(given: ToolArguments, roots: Roots) {
   const path = await roots.repository(given.one('fleet') ?? '.')
   const reposDir = given.one('repos_dir')
@@ -136,7 +136,7 @@ export async function openFleet(given: ToolArguments, roots: Roots) {
   return { fleet, clusters, index: new FleetIndex(fleet), unknown: [...new Set(unknown)] }
 }
 
-/** What a tenant may do on each cluster: the Kustomizations that apply it, their accounts, and the rights of these accounts in its namespaces. */
+/** What a tenant may do on each cluster: its Kustomizations, their accounts, and their rights in its namespaces. */
 export async function tenantArea(given: ToolArguments, roots: Roots) {
   const { fleet, clusters, index, unknown } = await openFleet(given, roots)
   const name = given.text('tenant')

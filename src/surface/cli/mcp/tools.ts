@@ -20,7 +20,7 @@ import {
 
 const HIDDEN = '(not shown)'
 
-/** Removes the values of Secrets from rendered objects (as `render --origins` prints them), because answers are sent to a model. */
+/** Removes the values of Secrets from objects of `render --origins`, because answers are sent to a model. */
 function withoutSecrets(objects: unknown): unknown {
   return Array.isArray(objects) ? objects.map(object => (isSecret(object) ? hidden(object) : object)) : objects
 }
