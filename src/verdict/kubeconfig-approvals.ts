@@ -1,4 +1,5 @@
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
+import { oncePer } from '../base/once-per.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../fleet/facts/reconcilers.ts'
 import { shownName, shownObject } from '../fleet/facts/shown.ts'
 import { sourceKinds } from '../fleet/facts/sources.ts'

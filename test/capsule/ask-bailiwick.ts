@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { capsuleRbac } from '../../src/fleet/facts/capsule.ts'
 import { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
+import { objectsOn } from '../../src/fleet/facts/object-index.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { EvaluateSession } from '../../src/verdict/evaluate-sides.ts'
@@ -32,8 +33,7 @@ export function openFleet(world: World, version: string): KnownFleet {
   return {
     made() {
       const index = new FleetIndex(base.fleet)
-      const rendered = (kind: string) => index.renderedAnywhere(CLUSTER, kind)
-      return [...capsuleRbac(rendered, index.capsuleNamespaces(CLUSTER))]
+      return [...capsuleRbac(objectsOn(index, CLUSTER), index.capsuleNamespaces(CLUSTER))]
     },
     ask(question) {
       const head = buildTrees(treesOf(fleetOf(world, version, question)), base, session)

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { capsuleRbac } from '../../src/fleet/facts/capsule.ts'
+import { capsuleRbac, ofKinds } from '../../src/fleet/facts/capsule.ts'
 import type { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
+import { objectsOn } from '../../src/fleet/facts/object-index.ts'
 import { display, idOf, type KubeObject } from '../../src/kube/object.ts'
 import { readBinding, readRole } from '../../src/kube/rbac/binding.ts'
 import { plainObject } from '../kube/rbac/plain-object.ts'
 import { capsuleMakes, recipeIndex } from './recipe-fleet.ts'
 
 const read = (object: KubeObject) => readRole(object) ?? readBinding(object)
-const made = (index: FleetIndex) =>
-  capsuleRbac(kind => index.renderedAnywhere('staging', kind), index.capsuleNamespaces('staging'))
+const made = (index: FleetIndex) => capsuleRbac(objectsOn(index, 'staging'), index.capsuleNamespaces('staging'))
 const names = (objects: readonly KubeObject[]) => objects.map(object => display(idOf(object)))
 const byName = (objects: readonly KubeObject[]) => new Map(objects.map(object => [display(idOf(object)), read(object)]))
 
@@ -48,5 +48,10 @@ test('the addon gives an account that owns no Tenant nothing, and leaves what is
 })
 
 test('a fleet without Capsule gets nothing', () => {
-  expect(capsuleRbac(() => [], new Map())).toEqual([])
+  expect(
+    capsuleRbac(
+      ofKinds(() => []),
+      new Map(),
+    ),
+  ).toEqual([])
 })

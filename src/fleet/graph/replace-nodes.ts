@@ -41,7 +41,7 @@ import { retainedObjects } from './walk-cluster.ts'
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
   if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
-  const mayMove = input.config !== before.input.config || changed.some(one => one.place === 0)
+  const mayMove = configOf(input) !== configOf(before.input) || changed.some(one => one.place === 0)
   if ((mayMove || !sameDeep(input.fleet.clusters, before.input.fleet.clusters)) && !sameRoots(before, input))
     return undefined
   if (changed.length === 0) return { ...before, input }
@@ -204,7 +204,8 @@ function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolea
 }
 
 /** What the fleet's own file is read from. */
-const fileOf = ({ config, fleet }: FleetInput): string => fleetFileId(config ?? fleet.tree)
+const configOf = ({ config, fleet }: FleetInput): Tree => config ?? fleet.tree
+const fileOf = (input: FleetInput): string => fleetFileId(configOf(input))
 
 const fleetFileId = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
 
