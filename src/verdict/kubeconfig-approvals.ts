@@ -233,10 +233,14 @@ const appliersOf = oncePer((node: FleetNode): readonly Applier[] => {
   // the root may be patched by what installs Flux, and nothing that is evaluated renders it then
   const roots = node.parent === undefined ? [node.kustomization] : []
   const rendered = [...node.objects, ...(node.retained ?? [])]
-  return [...roots, ...rendered].flatMap(object =>
-    withEmbedded(object).flatMap(one => (KINDS.has(kindOf(one)) ? [applierOf(node, one)] : [])),
-  )
+  return [...roots, ...rendered].flatMap(object => applyingIn(object).map(one => applierOf(node, one)))
 })
+
+const applyingIn = oncePer((object: KubeObject): readonly KubeObject[] => {
+  const found = [...withEmbedded(object)].filter(one => KINDS.has(kindOf(one)))
+  return found.length === 0 ? NONE : found
+})
+const NONE: readonly KubeObject[] = []
 
 function applierOf({ cluster, tenant }: FleetNode, object: KubeObject): Applier {
   const config = kubeConfigOf(object)

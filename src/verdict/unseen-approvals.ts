@@ -202,14 +202,18 @@ interface Replication {
 }
 
 const replicationsIn = ({ nodes }: Fleet): readonly Replication[] =>
-  nodes.flatMap(node => (node.tenant === undefined ? replicationsOf(node) : []))
+  nodes.flatMap(({ tenant, cluster, objects }) =>
+    tenant === undefined
+      ? replicationsOf(objects).map(({ object, key }) => ({ object, key: `${cluster} ${key}` }))
+      : [],
+  )
 
-const replicationsOf = oncePer(({ cluster, objects }: FleetNode): readonly Replication[] =>
+const replicationsOf = oncePer((objects: readonly KubeObject[]): readonly Replication[] =>
   objects.flatMap(object => {
     const resources = REPLICATIONS.has(kindOf(object)) ? at(object.root, ['spec']) : undefined
     const text = resources ? canonical(resources) : ''
     if (!RBAC.test(text) || !RIGHTS.test(text)) return []
     const { kind, namespace, name } = idOf(object)
-    return [{ object, key: JSON.stringify([cluster, kind, namespace, name, text]) }]
+    return [{ object, key: JSON.stringify([kind, namespace, name, text]) }]
   }),
 )

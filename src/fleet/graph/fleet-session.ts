@@ -47,7 +47,7 @@ export class FleetSession {
     const fleet = before ? keepUnchanged(built, before.fleet) : built
     const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.name)])
     const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))
-    return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet) }
+    return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet), roots: {} }
   }
 
   /** The state that differs in the fewest trees; the latest of several. */
