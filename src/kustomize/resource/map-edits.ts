@@ -1,19 +1,16 @@
 import type { Origin } from '../../base/origin.ts'
 import type { Field, MapNode } from '../../kube/node.ts'
 
-/** Takes the steps that an edit costs. */
-export type Spend = (steps: number) => void
-
 /**
  * The edits of one object by one step of a build: a map is copied by its first edit, and changed in place by those that follow,
  * so that many edits of a large map do not cost its size each. A copy takes steps, which throws `render-limits` where there are
- * no more. Nobody else may hold what was edited before the step ends, unless `release` was called.
+ * no more. Until the step ends, what was edited stands in one place only; where it does not, call `release`.
  */
 export class MapEdits {
   readonly #own = new Set<ReadonlyMap<string, unknown>>()
-  readonly #spend: Spend
+  readonly #spend: (steps: number) => void
 
-  constructor(spend: Spend) {
+  constructor(spend: (steps: number) => void) {
     this.#spend = spend
   }
 

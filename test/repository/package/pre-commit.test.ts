@@ -21,7 +21,7 @@ test('the hook of pre-commit runs a command that is there, and refuses a violati
     '--base',
     'main',
     '--fleet',
-    '../../fleet',
+    '../fleet',
   )
   expect(blocked.code).toBe(1)
 })

@@ -149,10 +149,10 @@ describe('a fleet', () => {
 describe("a tenant's repository", () => {
   test('is judged together with the fleet', async () => {
     const { tenant } = acme()
-    const clean = await run(tenant, 'check', '--fleet', '../../fleet', '-o', 'json')
+    const clean = await run(tenant, 'check', '--fleet', '../fleet', '-o', 'json')
     expect([clean.code, json(clean).notSeen]).toEqual([0, []])
     trespass(tenant)
-    const ran = await run(tenant, 'check', '--fleet', '../../fleet', '--base', 'HEAD')
+    const ran = await run(tenant, 'check', '--fleet', '../fleet', '--base', 'HEAD')
     expect(ran.code).toBe(1)
     expect(ran.stdout).toContain('staging/foreign.yaml:5: violation[namespace-confinement]')
     expect(ran.stdout).toContain('forbidden: User "system:serviceaccount:apps:dev-team" cannot patch resource')
@@ -161,7 +161,7 @@ describe("a tenant's repository", () => {
   test('on a branch that no source follows is not evaluated, which is an error', async () => {
     const { tenant } = acme()
     trespass(tenant)
-    const ran = await run(tenant, 'check', '--fleet', '../../fleet', '--branch', 'try', '-o', 'json')
+    const ran = await run(tenant, 'check', '--fleet', '../fleet', '--branch', 'try', '-o', 'json')
     expect(ran.code).toBe(2)
     expect(json(ran)).toMatchObject({ result: 'error', errors: [{ code: 'not-followed' }] })
     expect(json(ran).notSeen[0].reason).toBe('it follows main, given is try')

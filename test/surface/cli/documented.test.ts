@@ -12,7 +12,7 @@ test('the problem matcher finds place, rule and message of each finding, and whe
   const [, json = ''] = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(text) ?? []
   const { tasks } = JSON.parse(json)
   const { pattern, background } = tasks[0].problemMatcher
-  const { stdout } = await run(tenantOnBranch(), 'check', '--fleet', '../../fleet', '--base', 'main')
+  const { stdout } = await run(tenantOnBranch(), 'check', '--fleet', '../fleet', '--base', 'main')
   const matched = stdout.split('\n').flatMap(line => {
     const found = new RegExp(pattern.regexp).exec(line)
     return found ? [[found[pattern.file], found[pattern.line], found[pattern.code]]] : []

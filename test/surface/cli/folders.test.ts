@@ -82,7 +82,7 @@ const situations: Record<string, Situation> = {
   'a clone that stands on another branch gives the one that is followed': {
     given: () => {
       const tenant = tenantOnBranch()
-      return join(tenant, '../../fleet')
+      return join(tenant, '../fleet')
     },
     args: ['--repos-dir', '..'],
     code: 0,

@@ -21,7 +21,7 @@ const readSync = (fleet: string) => readFileSync(join(fleet, SYNC), 'utf8')
 describe('fix', () => {
   const FILE = 'base/deployment.yaml'
   const IMAGE = '          image: acme/storefront:1.4.0\n'
-  const ARGS = ['--base', 'HEAD', '--fleet', '../../fleet']
+  const ARGS = ['--base', 'HEAD', '--fleet', '../fleet']
 
   /** A tenant's repository with a container that asks for privileges, beside its fleet. */
   function privileged(): string {
@@ -59,17 +59,7 @@ describe('fix', () => {
   test('leaves to people what is not certain', async () => {
     const tenant = tenantOnBranch({ 'deploy/config.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n' })
     const before = readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')
-    const { code, stdout } = await run(
-      tenant,
-      'fix',
-      '--apply',
-      '--fleet',
-      '../../fleet',
-      '--base',
-      'main',
-      '-o',
-      'json',
-    )
+    const { code, stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../fleet', '--base', 'main', '-o', 'json')
     expect([code, JSON.parse(stdout)]).toEqual([1, { applied: true, fixes: [], notWritten: [], result: 'fail' }])
     expect(readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')).toBe(before)
   })

@@ -74,7 +74,7 @@ export function tenantOnBranch(change: Record<string, string> = BAD): string {
   return tenant
 }
 
-export const TENANT = ['--fleet', '../../fleet']
+export const TENANT = ['--fleet', '../fleet']
 export const as = (branch: string, because: string) => `evaluated as branch ${branch} of ${DEV} (${because})`
 
 /** The remote's refs as a clone has them, without a network. */

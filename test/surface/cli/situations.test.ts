@@ -104,7 +104,7 @@ const situations: Record<string, Situation> = {
   "a fleet beside a tenant's repository is evaluated by the address that its clusters follow": {
     given: () => {
       const tenant = tenantOnBranch()
-      git(join(tenant, '../../fleet'), 'remote', 'set-url', 'origin', FORK)
+      git(join(tenant, '../fleet'), 'remote', 'set-url', 'origin', FORK)
       return tenant
     },
     args: [...TENANT, '--base', 'main'],

@@ -11,7 +11,7 @@ import { run, scratch, write } from './run-main.ts'
 import { BAD, tenantOnBranch, world } from './situation.ts'
 
 const program = join(import.meta.dirname, '../../../src/surface/cli/bailiwick.js')
-const BASE = ['check', '--fleet', '../../fleet', '--base', 'main']
+const BASE = ['check', '--fleet', '../fleet', '--base', 'main']
 
 describe('a finding on a terminal', () => {
   const PLACE = 'deploy/config.yaml:3: violation[namespace-confinement]: '

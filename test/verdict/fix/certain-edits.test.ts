@@ -62,10 +62,10 @@ test('the edit of a target namespace is in the repository that has the Kustomiza
   const { fleet, sync } = fleetWith(after(ACCOUNT, '  targetNamespace: kube-system\n'))
   const before = sync()
   const tenant = join(fleet, '../dev-team')
-  const fixed = await run(tenant, 'fix', '--apply', '--fleet', '../../fleet')
+  const fixed = await run(tenant, 'fix', '--apply', '--fleet', '../fleet')
   expect(fixed.stdout).toMatch(/^0 certain edits written\nfail: /m)
   expect(sync()).toBe(before)
-  const checked = await run(tenant, 'check', '--fleet', '../../fleet')
+  const checked = await run(tenant, 'check', '--fleet', '../fleet')
   const line = before.split('\n').findIndex(text => text.includes('targetNamespace')) + 1
   expect(checked.stdout).toContain(`Set \`targetNamespace\` to \`apps\` at github.com/acme/fleet ${SYNC}:${line}.`)
 })
@@ -85,7 +85,7 @@ test('source-proxy: a proxy is removed as a whole', async () => {
   const file = join(tenant, 'staging/own.yaml')
   writeFileSync(list, readFileSync(list, 'utf8').replace('resources:', 'resources:\n  - own.yaml'))
   writeFileSync(file, SOURCE.replace('  ref:', '  proxySecretRef:\n    name: own\n  ref:'))
-  const { stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../../fleet')
+  const { stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../fleet')
   expect([stdout.includes('source-proxy'), readFileSync(file, 'utf8')]).toEqual([true, SOURCE])
 })
 
@@ -187,7 +187,7 @@ function tenantWith(files: Record<string, string>): string {
   git(tenant, 'switch', '--quiet', '-c', 'topic')
   return write(tenant, files)
 }
-const fixArgs = ['fix', '--apply', '--fleet', '../../fleet', '--base', 'main']
+const fixArgs = ['fix', '--apply', '--fleet', '../fleet', '--base', 'main']
 
 test('an edit that adds a namespace is kept although the other findings of the object name it then', async () => {
   const dir = tenantWith({ 'deploy/web.yaml': POD })
