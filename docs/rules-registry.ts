@@ -44,3 +44,11 @@ export function rulesRegistry(): string {
     '',
   ].join('\n')
 }
+
+/** The folder of src/rules that a rule is in; '' for one in none. */
+export function areaOf(): (id: string) => string {
+  const areas = new Map(
+    exportedRules().map(({ id, path }) => [id, path.includes('/') ? path.slice(0, path.indexOf('/')) : '']),
+  )
+  return id => areas.get(id) ?? ''
+}

@@ -1,56 +1,64 @@
 import stored from './examples.json' with { type: 'json' }
 import type { Rule } from './model/rule.ts'
 
-/** The catalogue of rules as Markdown; docs/rules.md is this text. */
-export function catalogue(rules: readonly Rule[]): string {
-  const index = rules.map(rule => `| [\`${rule.id}\`](#${rule.id}) | ${counts(rule)} | ${rule.title} |`)
+/** What rules ask about, by the folder of src/rules that they are in; '' for those in none. */
+const AREAS: Readonly<Record<string, string>> = {
+  namespaces: 'Where may a tenant write?',
+  identity: 'As which account is it applied?',
+  rbac: 'What do roles and bindings give?',
+  references: 'What may an object name?',
+  sources: 'Where does content come from?',
+  secrets: 'Who can read what is secret?',
+  workloads: 'What may run, and be reached?',
+  capsule: 'What does Capsule refuse, and what weakens it?',
+  policies: 'What do admission policies say?',
+  ownership: 'What may be taken over or deleted?',
+  schema: 'Does the API server accept the object?',
+  kustomize: 'Is what kustomize builds what was written?',
+  git: 'Is what Flux reads what Git shows?',
+  '': 'Is the fleet itself in order?',
+}
+
+/** The rules as Markdown; docs/rules.md is this text. `areaOf`: the folder of src/rules that a rule is in. */
+export function catalogue(rules: readonly Rule[], areaOf: (id: string) => string): string {
+  const byArea = Map.groupBy(rules, ({ id }) => areaOf(id))
+  const index = Object.entries(AREAS).map(([area, question]) => {
+    const links = (byArea.get(area) ?? []).map(({ id }) => `[${id}](#${id})`)
+    return `- **${question}** ${links.join(', ')}`
+  })
   const intro = [
     '# Rules',
-    'Bailiwick checks the objects that a cluster would receive, after every overlay and patch. A finding points to the line that wrote the offending value. This file is generated: `npm run generate`.',
-    ['| rule | counts as | what it finds |', '|---|---|---|', ...index].join('\n'),
+    'For everyone who meets a finding. Bailiwick checks the objects that a cluster would receive, after every overlay and patch; a finding points to the line that wrote the offending value. `bailiwick explain RULE` shows the whole text of a rule, and an example with its fix. This file is generated: `npm run generate`.',
+    index.join('\n'),
   ]
-  return `${[...intro, ...rules.map(chapter)].join('\n\n')}\n`
+  const chapters = Object.entries(AREAS).flatMap(([area, question]) => [
+    `## ${question}`,
+    ...(byArea.get(area) ?? []).map(chapter),
+  ])
+  return `${[...intro, ...chapters].join('\n\n')}\n`
 }
+
+const WHY_WORDS = 30
+const REMEDY_WORDS = 40
 
 function chapter(rule: Rule): string {
   return [
-    `## ${rule.id}`,
-    `**${rule.title}** (${counts(rule)})`,
-    rule.why,
-    ...(rule.source ? [`Source: ${rule.source}`] : []),
-    `What to do: ${rule.docs}`,
-    ...exampleParts(exampleOf(rule.id), rule.level === 'error' || rule.id.startsWith('yaml-')),
+    `### ${rule.id}`,
+    `**${rule.title}** (${counts(rule)}). ${beginning(rule.why, WHY_WORDS)}${rule.source ? ` Source: ${rule.source}` : ''}`,
+    `What to do: ${beginning(rule.docs, REMEDY_WORDS)}`,
   ].join('\n\n')
 }
 
-/** `isDamaged`: a damaged file may not be valid YAML. */
-function exampleParts(example: RuleExample | undefined, isDamaged: boolean): string[] {
-  if (!example) return []
-  const { files, line, message, fix, patch } = example
-  return [
-    ...files.map(({ repository, path, text }, at) => {
-      const where = repository === 'fleet' ? 'in the fleet repository' : 'in the repository of a tenant'
-      return `${at === 0 ? 'Example' : 'With'}, \`${path}\` ${where}:\n\n${fenced(text, isDamaged ? '' : path)}`
-    }),
-    `${line === 0 ? 'Finding' : `At line ${line}`}: ${message}`,
-    `Fix: ${fix}`,
-    ...(patch ? [fenced(`${patch.join('\n')}\n`, '.diff')] : []),
-  ]
-}
-
-const LANGUAGES = [
-  ['.yaml', 'yaml'],
-  ['.yml', 'yaml'],
-  ['.json', 'json'],
-  ['.diff', 'diff'],
-] as const
-
-/** A code block with a fence that the text does not contain. */
-function fenced(text: string, path: string): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(run => run.length))
-  const fence = '`'.repeat(Math.max(3, longest + 1))
-  const language = LANGUAGES.find(([end]) => path.endsWith(end))?.[1] ?? 'text'
-  return `${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`
+/** The first sentences of a text, with so many words in all. */
+function beginning(text: string, words: number): string {
+  const [first = '', ...others] = text.split(/(?<=[.:])\s+(?=[A-Z`])/)
+  const count = (one: string) => one.split(/\s+/).length
+  let shown = first
+  for (const sentence of others) {
+    if (count(shown) + count(sentence) > words) break
+    shown += ` ${sentence}`
+  }
+  return shown
 }
 
 function counts({ severity, level = 'violation', profile = 'baseline' }: Rule): string {
