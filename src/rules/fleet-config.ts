@@ -12,7 +12,7 @@ import type { Tree } from '../git/tree.ts'
 import { KUSTOMIZATION } from '../kube/flux-kinds.ts'
 import { stringAt } from '../kube/node.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from './model/baseline.ts'
-import type { Rule, RuleContext, Violation } from './model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
 const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
 
@@ -90,15 +90,11 @@ export function unusedWaiver(
   root: FleetNode,
 ): Violation {
   const where = cluster === undefined ? message`` : message` on cluster ${part('value', cluster)}`
-  return {
-    node: root,
-    object: root.kustomization,
-    path: [],
+  return Subject.ofNode(root).violation([], JSON.stringify([rule, cluster ?? '', kind, namespace, name]), {
     origin,
-    value: JSON.stringify([rule, cluster ?? '', kind, namespace, name]),
     message: message`The waiver of ${part('value', rule)} for ${objectPart(kind, namespace, name)}${where} (until ${part('value', expires)}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
     fix: message`Remove the waiver from ${codeWord('.github/bailiwick.yaml')}, or correct its rule, object or cluster.`,
-  }
+  })
 }
 
 const DOCS = message`Fix the finding, or ask a fleet admin to approve the new entry.`

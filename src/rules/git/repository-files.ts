@@ -1,15 +1,14 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { codeWord, message, untyped } from '../../base/message.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath, packTree } from '../../flux/artifact.ts'
 import { IgnoreRules, MatchWork, parsePattern } from '../../flux/source-ignore.ts'
 import { entriesBelow, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { type RenderedDirectory, renderedDirectories, renderedFiles, violationIn } from './rendered-tree.ts'
 
 /** Comparisons of patterns with paths, for all `.gitattributes` of a repository together. */
@@ -177,15 +176,11 @@ function reincluded(text: string): { pattern: string; line: number }[] {
   })
 }
 
-function inSource({ object, id, node }: Subject, pattern: string): Violation {
-  return {
-    node,
-    object,
-    path: ['spec', 'ignore'],
-    value: pattern,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+function inSource(subject: Subject, pattern: string): Violation {
+  return subject.violation(['spec', 'ignore'], pattern, {
+    message: message`${subject.who} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
     fix: message`Remove this pattern.`,
-  }
+  })
 }
 
 function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Violation> {
@@ -257,19 +252,15 @@ export const sourceSubmodules: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
   docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
   kinds: [GIT_REPOSITORY],
-  *checkTenantObject({ object, id, node }) {
-    const flag = at(object.root, FIELD)
+  *checkTenantObject(subject) {
+    const flag = at(subject.object.root, FIELD)
     const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')
     if (!isOn) return
-    yield {
-      node,
-      object,
-      path: FIELD,
-      value: 'true',
-      message: message`${objectPart(id.kind, id.namespace, id.name)} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
+    yield subject.violation(FIELD, 'true', {
+      message: message`${subject.who} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
       fix: message`Remove spec.recurseSubmodules.`,
       edit: { remove: true },
-    }
+    })
   },
   checkRepository: renderedSubmodules,
 }

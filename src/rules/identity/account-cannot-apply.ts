@@ -12,7 +12,7 @@ import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
 import {
@@ -212,20 +212,20 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
     const isTaken = takesAway(context, place, first!)
     const lost = isTaken ? lostBinding(index, context.before, place) : undefined
     const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
-    yield {
-      node: place.node,
-      object,
-      path: ['metadata', 'name'],
-      ...(origin ? { origin } : {}),
-      value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(
-        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
-      ),
-      ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
-      ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
-    }
+    yield new Subject({ node: place.node, object }).violation(
+      ['metadata', 'name'],
+      `${place.user} ${first!.request.verb} ${first!.request.resource}`,
+      {
+        ...(origin ? { origin } : {}),
+        message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+        fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+        cause: hashOf(
+          unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
+        ),
+        ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
+        ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
+      },
+    )
   }
 }
 
@@ -356,17 +356,17 @@ function lateRefusals(
     const { kind, namespace, name } = idOf(object)
     const others = late.filter(one => one.name !== display(idOf(object)))
     const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
-    return {
-      node,
-      object,
-      path: ['metadata', 'name'],
-      value: `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
-      fix:
-        others.length === 0
-          ? message`Have ${grants} applied by an account that may write it.`
-          : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
-      cause: hashOf(['late', node.namespace, node.name, ...names]),
-    }
+    return new Subject({ node, object }).violation(
+      ['metadata', 'name'],
+      `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
+      {
+        message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
+        fix:
+          others.length === 0
+            ? message`Have ${grants} applied by an account that may write it.`
+            : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
+        cause: hashOf(['late', node.namespace, node.name, ...names]),
+      },
+    )
   })
 }

@@ -22,7 +22,7 @@ import {
   type ResourceRequest,
   userOfAccount,
 } from '../../kube/rbac/policy-rule.ts'
-import type { RuleContext, Violation } from '../model/rule.ts'
+import { type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 /** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
 export interface AccountPlace {
@@ -273,17 +273,13 @@ export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable
     const ofTenant = index.ownerOf(cluster, namespace) !== undefined
     if (isDeclaredAccount(config, { cluster, namespace, name: account, ofTenant })) continue
     if (!index.holdsRoles(cluster, userOfAccount(namespace, account))) continue
-    yield {
-      node,
-      object,
-      path: ACCOUNT_FIELD,
+    yield new Subject({ node, object }).violation(ACCOUNT_FIELD, `unmade ${account}`, {
       level: 'warning',
       severity: 'low',
-      value: `unmade ${account}`,
       cause: hashOf(['unmade', namespace, account]),
       message: message`${objectPart(kind, namespace, name)}: the fleet does not render service account ${quoted('object', account)}. Allowed: an account that the fleet renders, or lists under ${codeWord('accounts')} in ${codeWord('.github/bailiwick.yaml')}. Without the account, Flux deletes nothing when the ${part('value', kind)} is deleted.`,
       fix: message`Render ServiceAccount ${part('object', `${namespace}/${account}`)}, or set the field to an account that exists.`,
-    }
+    })
   }
 }
 

@@ -4,7 +4,6 @@ import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import {
   accountOf,
@@ -19,7 +18,7 @@ import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
@@ -85,18 +84,13 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
   const owner = index.ownerOf(node.cluster, namespace)
   const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
   const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: ACCOUNT_FIELD,
-    value: written,
+  return new Subject({ node, object }).asNode(index).violation(ACCOUNT_FIELD, written, {
     message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     ...(isAlone ? { level: 'warning' } : {}),
     fix: isAlone
       ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
       : message`${set}.`,
-  }
+  })
 }
 
 function isKnown(
@@ -237,7 +231,8 @@ function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, 
   return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
-function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
+function* evaluateUse(context: RuleContext, subject: Subject): Iterable<Violation> {
+  const { node, object } = subject
   const { kind, namespace, name } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
@@ -246,17 +241,12 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
   const tenant = declared ?? widenedOwner(context, node.cluster, namespace, account)
   if (tenant === undefined || (declared !== undefined && index.actsFor(node, object) === undefined)) return
   for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
-    yield {
-      node: index.nodeOf(node.cluster, object) ?? node,
-      renderedBy: node,
-      object,
-      path: ACCOUNT_FIELD,
-      value: `${account} ${binding} ${role}: ${rules}`,
+    yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
       follows: bindingCause(binding),
       message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
-    }
+    })
   }
 }
 
@@ -352,13 +342,9 @@ function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): s
   return reach.name === 'default' || (all && reach.name === undefined) ? reach.namespace : undefined
 }
 
-function stand({ node, object, id }: Subject): Violation {
-  return {
-    node,
-    object,
-    path: ['metadata', 'name'],
-    value: id.name,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
+function stand(subject: Subject): Violation {
+  return subject.violation(['metadata', 'name'], subject.id.name, {
+    message: message`${subject.who} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
     fix: message`Rename the object.`,
-  }
+  })
 }

@@ -1,13 +1,14 @@
 import type { ErrorCode } from '../../base/errors.ts'
-import { asMessage, type Message, message, plainText, untyped } from '../../base/message.ts'
+import { asMessage, type Message, type MessagePart, message, plainText, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { kindOfId, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
+import { objectPart } from '../../fleet/facts/shown.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
 import type { Path } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import type { Edit, FindingPolicy, Severity } from './finding.ts'
 
 /** `error`: the rule cannot decide; such a finding is an error of its node with the rule's id as its code. */
@@ -58,6 +59,54 @@ export interface Violation {
   readonly follows?: string
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
+}
+
+/** What a finding says besides the value that it is about. */
+export type Said = Omit<Violation, 'node' | 'renderedBy' | 'object' | 'path' | 'value'>
+
+/** An object as a rule sees it: what it is, and who would apply it. */
+export class Subject implements Rendered {
+  readonly object: KubeObject
+  readonly node: FleetNode
+  readonly id: ObjectId
+  /** `<group>/<Kind>`, as the table of scopes names kinds: `/Secret`, `apps/Deployment`. */
+  readonly kind: string
+  readonly #renderedBy: FleetNode | undefined
+
+  constructor({ node, object }: Rendered, renderedBy?: FleetNode) {
+    this.object = object
+    this.node = node
+    this.id = idOf(object)
+    this.kind = kindOfId(this.id)
+    this.#renderedBy = renderedBy
+  }
+
+  /** The Kustomization of a node. */
+  static ofNode(node: FleetNode, renderedBy?: FleetNode): Subject {
+    return new Subject({ node, object: node.kustomization }, renderedBy)
+  }
+
+  /** Its name in messages. */
+  get who(): MessagePart {
+    return objectPart(this.id.kind, this.id.namespace, this.id.name)
+  }
+
+  /** The same object at the node that it is itself, where it is one. */
+  asNode(index: FleetIndex): Subject {
+    const { node, object } = this
+    return new Subject({ node: index.nodeOf(node.cluster, object) ?? node, object }, node)
+  }
+
+  /** The finding that the object's value at a path violates the rule. */
+  violation(path: Path, value: string, said: Said): Violation {
+    const by = this.#renderedBy ? { renderedBy: this.#renderedBy } : {}
+    return { node: this.node, ...by, object: this.object, path, value, ...said }
+  }
+}
+
+/** An object that would be applied for a tenant. */
+export interface TenantSubject extends Subject {
+  readonly node: FleetNode & { readonly tenant: string }
 }
 
 /** The texts of a rule; docs/rules.md is generated from them. */

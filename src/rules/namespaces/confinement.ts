@@ -10,7 +10,7 @@ import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, isNamespaceName, type KubeObject } from '../../kube/object.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
-import { type Rule, type RuleContext, serverAnswer, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverAnswer, type Violation } from '../model/rule.ts'
 
 const FIELD = ['metadata', 'namespace']
 
@@ -53,18 +53,14 @@ function evaluateNamespace(
       ? 'has no namespace'
       : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
   const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
-  return {
-    node,
-    object,
-    path: FIELD,
-    value: namespace,
+  return new Subject({ node, object }).violation(FIELD, namespace, {
     message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
     allowed,
     ...(allowed.length === 1 && only !== undefined
       ? { edit: at(object.root, FIELD) === undefined ? { add: only } : { set: only } }
       : {}),
-  }
+  })
 }
 
 /** Fields by which a controller applies to another namespace than the object's own, by kind. */
@@ -109,17 +105,12 @@ function evaluateTarget(
   const what = path.join('.')
   const allowed = index.namespacesOf(node.cluster, tenant)
   const [only] = allowed
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path,
-    value: target,
+  return new Subject({ node, object }).asNode(index).violation(path, target, {
     message: message`${objectPart(kind, namespace, name)} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
     fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
     allowed,
     ...(allowed.length === 1 && only !== undefined ? { edit: { set: only } } : {}),
-  }
+  })
 }
 
 /** Cluster-scoped objects are the platform's, whatever namespace a tenant writes into them. */
@@ -143,15 +134,11 @@ function evaluateClusterScoped(index: FleetIndex, node: FleetNode, object: KubeO
   if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
   // the rule namespace-ownership decides who may write a Namespace
   if (kind === 'Namespace' && groupOf(apiVersion) === '') return undefined
-  return {
-    node,
-    object,
-    path: ['kind'],
-    value: kind,
+  return new Subject({ node, object }).violation(['kind'], kind, {
     isMalformed: true,
     message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
     fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
-  }
+  })
 }
 
 /**
@@ -182,14 +169,14 @@ function violation(node: FleetNode, tenant: string, stayed: boolean, index: Flee
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
   const who = objectPart('Kustomization', node.namespace, node.name)
   const what = stayed ? 'it acted for' : 'what it follows belonged to'
-  return {
-    node,
-    object: label ?? node.kustomization,
-    path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
-    value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
-    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
-    fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
-  }
+  return new Subject({ node, object: label ?? node.kustomization }).violation(
+    label ? TENANT_LABEL : ['spec', 'sourceRef'],
+    `unconfined ${node.namespace}/${node.name} ${tenant}`,
+    {
+      message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
+      fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
+    },
+  )
 }
 
 /**

@@ -3,7 +3,6 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted, shown, shownName } from '../../fleet/facts/shown.ts'
-import type { TenantSubject } from '../../fleet/facts/subject.ts'
 import type { FleetNode, Identity } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import {
@@ -18,7 +17,7 @@ import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyPath } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
 
 /** Objects that controllers create for a tenant are evaluated, or listed as not evaluated. */
 export const embeddedContent: Rule = {
@@ -78,15 +77,11 @@ function notFollowed(
 function notRead(node: FleetNode, object: Found['holder'], path: Violation['path']): Violation {
   const { kind, namespace, name } = idOf(object)
   const what = 'the content of a source that a controller makes'
-  return {
-    node,
-    object,
-    path,
-    value: contentValue(what, object, path),
+  return new Subject({ node, object }).violation(path, contentValue(what, object, path), {
     level: 'warning',
     message: message`${objectPart(kind, namespace, name)}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
     fix: message`Write the GitRepository in a separate manifest.`,
-  }
+  })
 }
 
 /** Other content is another finding. */
@@ -107,15 +102,11 @@ function violation(node: FleetNode, index: FleetIndex, { holder, path, what, ide
   const { kind, namespace, name } = idOf(holder)
   const further = reachOf(node, index, identity)
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
-  return {
-    node,
-    object: holder,
-    path,
-    value: contentValue(what, holder, path),
+  return new Subject({ node, object: holder }).violation(path, contentValue(what, holder, path), {
     level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
     message: message`${objectPart(kind, namespace, name)}: ${untyped(what)} is not evaluated. It is applied by ${identityPart(identity)}${further === '' ? '' : message`, ${untyped(confined)}`}. Allowed: objects in manifests.`,
     fix: message`Write the objects in separate manifests, without placeholders.`,
-  }
+  })
 }
 
 /** Why the identity that applies something may do more than the tenant; undefined: it is confined. */
@@ -138,19 +129,15 @@ export const embeddedItems: Rule = {
   source: 'kustomize api/resource/factory.go (inlineAnyEmbeddedLists), fluxcd/pkg ssa (ReadObjects)',
   docs: 'Write each object as a separate document. Allowed: `kind: List` of `apiVersion: v1`, and a list named after the kind of its items (`RoleBindingList` of RoleBindings). A list in a list is not allowed.',
   kinds: 'every',
-  *checkTenantObject({ object, id, node }) {
-    const { listing } = object
+  *checkTenantObject(subject) {
+    const { listing } = subject.object
     if (!listing) return
-    const says = problem(listing, id)
+    const says = problem(listing, subject.id)
     if (says === undefined) return
-    yield {
-      node,
-      object,
-      path: [],
-      value: `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
+    yield subject.violation([], `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`, {
+      message: message`${subject.who} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
       fix: message`Write the object as a separate document.`,
-    }
+    })
   },
 }
 
@@ -314,17 +301,13 @@ function* merged(document: Node, path: Path): Iterable<Change> {
 }
 
 function postRendererViolation(
-  { object, id, node }: TenantSubject,
+  subject: TenantSubject,
   { path, pointer = '' }: Change,
   { what, level }: FoundPatch,
 ): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: `${pointer} ${plainText(what)}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
+  return subject.violation(path, `${pointer} ${plainText(what)}`, {
+    message: message`${subject.who}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
     fix: message`Remove the patch, or set spec.targetNamespace to one of the tenant's namespaces.`,
     ...(level ? { level } : {}),
-  }
+  })
 }

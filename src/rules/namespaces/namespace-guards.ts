@@ -7,7 +7,7 @@ import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { forbiddenKey } from '../capsule/allow-lists.ts'
 import { tenantsOwnedBy, webhookVersion } from '../capsule/capsule-users.ts'
-import { type FindingLevel, type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type FindingLevel, type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
 
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['labels', 'forbiddenLabels'],
@@ -62,16 +62,12 @@ function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleCon
       const level = levelOf(part, key, value, at(given?.root, path), denied !== undefined)
       if (level === undefined) continue
       const text = textOf(value)
-      yield {
-        node,
-        object,
-        path,
-        value: `${part} ${key}=${text}`,
+      yield new Subject({ node, object }).violation(path, `${part} ${key}=${text}`, {
         level,
         message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. ${denied === undefined ? message`The API server accepts it from anyone who can patch the Namespace` : message`Capsule: ${serverWords(denied)}`}.`,
         fix: message`Remove ${quoted('field', key)}, or ask a fleet admin to set it.`,
         edit: { remove: true },
-      }
+      })
     }
   }
 }
@@ -109,14 +105,10 @@ function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetInd
   const levels = versions.map(version => LEVELS.indexOf(stringAt(version.object.root, ENFORCED) ?? ''))
   const was = LEVELS[Math.max(...levels, -1)]
   if (was === undefined || LEVELS.indexOf(is) >= LEVELS.indexOf(was) || levels.includes(LEVELS.indexOf(is))) return
-  yield {
-    node,
-    object,
-    path: ENFORCED,
-    value: `${was} to ${is}`,
+  yield new Subject({ node, object }).violation(ENFORCED, `${was} to ${is}`, {
     message: message`${objectPart('Namespace', '', name)} weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
     fix: message`Set ${ENFORCE} to ${quoted('value', was)}, or ask a fleet admin to change it.`,
-  }
+  })
 }
 
 /** The platform may loosen what it enforces; such a change is a warning. */
@@ -131,15 +123,11 @@ function* evaluatePlatform(
   const is = stringAt(object.root, ENFORCED) ?? ''
   if (was === undefined || index.ownerOf(node.cluster, name) === undefined) return
   if (LEVELS.indexOf(is) >= LEVELS.indexOf(was)) return
-  yield {
-    node,
-    object,
-    path: ENFORCED,
-    value: `${was} to ${is}`,
+  yield new Subject({ node, object }).violation(ENFORCED, `${was} to ${is}`, {
     level: 'warning',
     message: message`${objectPart('Namespace', '', name)} of a tenant weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
     fix: message`Set ${ENFORCE} to ${quoted('value', was)}.`,
-  }
+  })
 }
 
 function textOf(node: Node): string {
@@ -222,18 +210,15 @@ export const quotaTamper: Rule = {
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-CPI-2; Capsule: resourceQuotas, limitRanges, networkPolicies',
   docs: "Rename the tenant's own quota or policy. Names of the platform's objects and names that begin with `capsule-` are not allowed.",
   kinds: KINDS,
-  *checkTenantObject({ object, id, kind, node }, { index }) {
+  *checkTenantObject(subject, { index }) {
+    const { id, kind, node } = subject
     if (!index.owns(node.cluster, node.tenant, id.namespace)) return
     const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
     if (!isPlatforms && !CAPSULES.test(id.name)) return
     const whose = isPlatforms ? 'the platform renders' : 'Capsule creates'
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
-      value: id.name,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
+    yield subject.violation(['metadata', 'name'], id.name, {
+      message: message`${subject.who} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
       fix: message`Remove the object, and ask a fleet admin to change the limit.`,
-    }
+    })
   },
 }

@@ -2,9 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { asMessage, codeWord, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { kindOfId } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, isBlank, readServiceAccount } from '../../fleet/model/kustomization-spec.ts'
 import { references } from '../../flux/references.ts'
@@ -16,7 +14,7 @@ import { groupOf, idOf, isNamespaceName, type KubeObject, type ObjectId } from '
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { resourceOf } from '../../kube/rbac/resources.ts'
 import { checkObject, lastServed } from '../../schema/check-object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { comparedVersion } from '../schema/compare-object.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
@@ -90,7 +88,8 @@ function hasReadableAccount(object: Subject['object']): boolean {
 }
 
 /** Some tools and even parts of Flux ignore the case of kinds, but the API server does not. */
-function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+function* spelling(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, id, node } = subject
   if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
   const meant = misspelled(id.apiVersion, id.kind)
   if (meant === undefined) return
@@ -98,21 +97,17 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<V
   const last = lastServed(id.apiVersion, id.kind)
   const until =
     last === undefined ? message`` : message` Version ${part('value', `1.${last}`)} was the last to serve it.`
-  yield {
-    node,
-    object,
-    path: [meant === '' ? 'apiVersion' : 'kind'],
-    value: `${id.apiVersion} ${id.kind}`,
+  yield subject.violation([meant === '' ? 'apiVersion' : 'kind'], `${id.apiVersion} ${id.kind}`, {
     isMalformed: true,
     level: 'violation',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
+    message: message`${subject.who} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
     fix:
       meant !== ''
         ? message`Set apiVersion and kind to ${part('value', meant)}.`
         : served === undefined
           ? message`Set apiVersion to the group that serves the kind now.`
           : message`Set apiVersion to ${part('value', served)}.`,
-  }
+  })
 }
 
 /** An undeclared kind may be cluster-scoped. */
@@ -183,14 +178,10 @@ export const kindNotEvaluated: Rule = {
       const count = objects.length === 1 ? '1 object is' : `${objects.length} objects are`
       const can = verbsOf(node, id, index)
       const may = can.length > 0 ? `may ${can.join(', ')} them` : 'holds no rendered right to them'
-      yield {
-        node,
-        object: first,
-        path: ['kind'],
-        value: kind,
+      yield new Subject({ node, object: first }).violation(['kind'], kind, {
         message: message`${quoted('object', kind)}: ${untyped(count)} evaluated only by scope, namespace and pods, because no rule supports the kind. ${identityPart(node.identity)} ${untyped(may)} in namespace ${quoted('object', id.namespace)}.`,
         fix: message`Review what the controller of the kind does for these objects.`,
-      }
+      })
     }
   },
 }
@@ -198,11 +189,10 @@ export const kindNotEvaluated: Rule = {
 function unlooked(node: FleetNode, index: FleetIndex): Map<string, KubeObject[]> {
   const kinds = new Map<string, KubeObject[]>()
   for (const object of node.objects) {
-    const id = idOf(object)
-    const kind = kindOfId(id)
-    const known = kinds.get(kind)
+    const subject = new Subject({ node, object })
+    const known = kinds.get(subject.kind)
     if (known) known.push(object)
-    else if (id.kind !== '' && isUnlooked({ object, id, kind, node }, index)) kinds.set(kind, [object])
+    else if (subject.id.kind !== '' && isUnlooked(subject, index)) kinds.set(subject.kind, [object])
   }
   return kinds
 }

@@ -9,7 +9,7 @@ import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 
 /** A tenant before a change stays one for its verdict, and the change that ends this is a finding. */
 export const tenantRemoved: Rule = {
@@ -60,28 +60,24 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
   const id = idOf(object)
   const isNamespace = id.kind === 'Namespace' && id.namespace === ''
   const what = isNamespace ? 'the Namespace' : objectPart(id.kind, id.namespace, id.name)
-  return {
-    node,
-    object,
-    path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
-    value: `${tenant} ${namespace}`,
-    message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
-    fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
-  }
+  return new Subject({ node, object }).violation(
+    isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
+    `${tenant} ${namespace}`,
+    {
+      message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
+      fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
+    },
+  )
 }
 
 function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Violation {
   const list = listed(namespaces.map(name => quoted('object', name)))
-  return {
-    node: root,
-    object: root.kustomization,
-    path: ['metadata', 'name'],
-    value: `${tenant} ${namespaces.join(' ')}`,
+  return Subject.ofNode(root).violation(['metadata', 'name'], `${tenant} ${namespaces.join(' ')}`, {
     level: 'warning',
     severity: 'high',
     message: message`Tenant ${quoted('tenant', tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
     fix: message`Confirm that the tenant is to be removed.`,
-  }
+  })
 }
 
 /** A cluster without its directory keeps its objects, and they are no longer evaluated. */

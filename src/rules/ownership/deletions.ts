@@ -9,7 +9,7 @@ import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
 import { FLUX_INSTANCE, fluxKind, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from './apply-marks.ts'
 
 /** From this many objects on, and if more than half are removed, a deletion is reported. */
@@ -60,30 +60,22 @@ export const massDeletion: Rule = {
 function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
   const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
   if (gone.length === 0 || !isMass) return
-  yield {
-    node,
-    object: node.kustomization,
-    path: ['spec', 'path'],
-    value: `deletes ${gone.length}`,
+  yield Subject.ofNode(node).violation(['spec', 'path'], `deletes ${gone.length}`, {
     level: 'warning',
     severity: 'high',
     message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${count} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
     fix: message`Confirm that all of them are to be deleted, or set ${codeWord('spec.prune')} to false to keep them.`,
-  }
+  })
 }
 
 function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
-  return {
-    node: heir,
-    object: node.kustomization,
-    path: ['metadata', 'name'],
+  return new Subject({ node: heir, object: node.kustomization }).violation(['metadata', 'name'], 'removed', {
     isBefore: true,
-    value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
     fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
-  }
+  })
 }
 
 /** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete with their content. */
@@ -101,15 +93,11 @@ function* removedTenant(
       kind === 'Namespace'
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
+    yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       isBefore: true,
-      value: 'removed',
       message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
-    }
+    })
   }
 }
 
@@ -140,16 +128,12 @@ function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index
     if (first === undefined) continue
     const { namespace, name } = idOf(first.object)
     const tenants = [...new Set(left.flatMap(one => one.node.tenant ?? []))].sort()
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
+    yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       isBefore: true,
       cause: hashOf(['definitions', node.namespace, node.name]),
-      value: 'removed',
       message: message`${objectPart('CustomResourceDefinition', '', idOf(object).name)} is removed, so Kubernetes would delete all objects of its kind${tenants.length > 0 ? message`, of ${tenants.length === 1 ? 'tenant' : 'tenants'} ${quoted('tenant', tenants.join(', '))} too` : ''}. The API server would then refuse the ${left.length} that ${left.length === 1 ? 'is' : 'are'} still rendered, such as ${objectPart(idOf(first.object).kind, namespace, name)}. Allowed: a change that keeps it.`,
       fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,
-    }
+    })
   }
 }
 

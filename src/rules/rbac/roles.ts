@@ -3,12 +3,11 @@ import { MAX_ENTRIES } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import { type PolicyRule, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { selects, textMapOf } from '../../kube/read-fields.ts'
-import { overLimit, type Rule, type RuleContext, type Violation } from '../model/rule.ts'
+import { overLimit, type Rule, type RuleContext, type Subject, type Violation } from '../model/rule.ts'
 import { declaredOwner, reachOf } from './binding-subjects.ts'
 import { writtenRules } from './escalation.ts'
 
@@ -70,15 +69,11 @@ function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string
   return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))
 }
 
-function violation({ node, object, id }: Subject, path: string[], value: string, what: string | Message): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, '', id.name)} ${asMessage(what)}. Allowed: Roles in the tenant's namespaces.`,
+function violation(subject: Subject, path: string[], value: string, what: string | Message): Violation {
+  return subject.violation(path, value, {
+    message: message`${objectPart(subject.id.kind, '', subject.id.name)} ${asMessage(what)}. Allowed: Roles in the tenant's namespaces.`,
     fix: message`Write a Role in a namespace of the tenant, without the label or aggregationRule.`,
-  }
+  })
 }
 
 /** A binding to a missing role: the role's later author decides what was granted. */
@@ -92,7 +87,8 @@ export const rbacDanglingRole: Rule = {
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
   docs: 'Name a Role that the fleet renders in the same namespace, or a ClusterRole that the platform renders. `view`, `edit` and `admin` of Kubernetes are allowed too. For bindings of the platform, only a misspelled name in a binding of people is reported.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject({ object, node, id }, { index }) {
+  *checkObject(subject, { index }) {
+    const { object, node } = subject
     const binding = readBinding(object)
     if (!binding || index.roleRules(node.cluster, binding.roleRef, binding.namespace)) return
     const users = binding.subjects.map(one =>
@@ -107,16 +103,12 @@ export const rbacDanglingRole: Rule = {
     const isForAccounts = binding.subjects.some(one => one.kind === 'ServiceAccount')
     if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
     const answer = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
-    yield {
-      node,
-      object,
-      path: ['roleRef', 'name'],
-      value: `${kind} ${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
+    yield subject.violation(['roleRef', 'name'], `${kind} ${name}`, {
+      message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
       fix: meant
         ? message`Set roleRef.name to ${part('object', meant)}, or render the role.`
         : message`Set roleRef.name to a role that exists, or render the role.`,
-    }
+    })
   },
 }
 
@@ -141,7 +133,8 @@ export const rbacFluxStatusWrite: Rule = {
   },
 }
 
-function* evaluateRole({ node, object, id }: Subject) {
+function* evaluateRole(subject: Subject) {
+  const { node, object } = subject
   const labels = at(object.root, ['metadata', 'labels'])
   const aggregated = labels?.type === 'map' && [...labels.fields.keys()].some(key => key.startsWith(AGGREGATE))
   if (node.tenant === undefined && !aggregated) return
@@ -149,15 +142,11 @@ function* evaluateRole({ node, object, id }: Subject) {
     const named = statusOf(rule)
     // Flux itself writes a wildcard in the role that it aggregates into edit
     if (!named || (node.tenant === undefined && named === '*')) continue
-    yield {
-      node,
-      object,
-      path: ['rules'],
+    yield subject.violation(['rules'], named, {
       origin: originAt(object.root, ['rules', index]),
-      value: named,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
+      message: message`${subject.who} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
       fix: message`List the resources without /status and without "*".`,
-    }
+    })
   }
 }
 

@@ -1,16 +1,15 @@
 import { message, untyped } from '../../base/message.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, sourceKinds } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { PROVIDER } from '../../kube/flux-kinds.ts'
 import { internalHost } from '../../kube/internal-host.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { KUBERNETES_NAMESPACES } from '../../kube/object.ts'
 import { readAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { isSealed, isSopsValue } from '../secrets/sops-values.ts'
 
 /** Flagger's kinds, whose controller connects to what they name (fluxcd/flagger, artifacts/flagger/crd.yaml). */
@@ -41,14 +40,13 @@ function evaluateFleet(
   endpoint: Endpoint,
   tenant: string,
 ): Violation | undefined {
-  const { object, id, node } = subject
+  const { node, who } = subject
   const { path, address, secret } = endpoint
-  const who = objectPart(id.kind, id.namespace, id.name)
   const place = secret === undefined ? '' : message` in Secret ${quoted('object', secret)}`
   if (address === 'sealed') {
     const problem = message`${who} takes an address from the encrypted Secret ${quoted('object', secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
     const fix = message`Move the address to the object, and keep only credentials in the Secret.`
-    return { node, object, path, value: `${secret} sealed`, message: problem, fix, level: 'warning' }
+    return subject.violation(path, `${secret} sealed`, { message: problem, fix, level: 'warning' })
   }
   const found = hostOf(address.text)
   const isFlagger = FLAGGER_KINDS.includes(subject.kind)
@@ -56,14 +54,10 @@ function evaluateFleet(
   // load testers and Prometheus are shared: cross-namespace-network-ref reports other tenants' Services
   const inside = isFlagger && isShareable(to) ? undefined : to?.what
   if (!found || inside === undefined || isListed(context, tenant, address.text)) return undefined
-  return {
-    node,
-    object,
-    path,
-    value: secret === undefined ? found.host : `${secret} ${found.host}`,
+  return subject.violation(path, secret === undefined ? found.host : `${secret} ${found.host}`, {
     message: message`${who} names the address ${quoted('value', found.host)}${place}, which is ${untyped(inside)}. Allowed: addresses outside the cluster. ${isFlagger ? 'Flagger' : "Flux's controller"} would connect to it from inside the cluster.`,
     fix: message`Set an address outside the cluster, or ask a fleet admin to list this one in allowedSources.`,
-  }
+  })
 }
 
 function isListed({ config }: RuleContext, tenant: string, text: string): boolean {

@@ -1,10 +1,9 @@
 import { type Message, message } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { PROVIDER, RECEIVER } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { readAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { endpointsOf, secretValue } from './endpoints.ts'
 
 /** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
@@ -69,15 +68,9 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
   return []
 }
 
-function violation(
-  { object, id, node }: Subject,
-  path: Violation['path'],
-  value: string,
-  what: Message,
-  fix: Message,
-): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
-  return { node, object, path, value, message: problem, fix }
+function violation(subject: Subject, path: Violation['path'], value: string, what: Message, fix: Message): Violation {
+  const problem = message`${subject.who} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
+  return subject.violation(path, value, { message: problem, fix })
 }
 
 const TYPE = ['spec', 'type']
@@ -93,43 +86,31 @@ export const receiverUnauthenticated: Rule = {
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
   docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`. Name the Secret with the token in `spec.secretRef`.',
   kinds: [RECEIVER],
-  *checkTenantObject({ object, id, node }, { index }) {
+  *checkTenantObject(subject, { index }) {
+    const { object, id, node, who } = subject
     const type = stringAt(object.root, TYPE) ?? ''
-    const who = objectPart(id.kind, id.namespace, id.name)
     if (type.trim().toLowerCase() === 'generic') {
       const problem = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
-      yield {
-        node,
-        object,
-        path: TYPE,
-        value: type,
+      yield subject.violation(TYPE, type, {
         message: problem,
         fix: message`Set spec.type to generic-hmac or to the type of the sender.`,
-      }
+      })
     }
     const secret = stringAt(object.root, SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
       const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
-      yield {
-        node,
-        object,
-        path: SECRET,
-        value: 'readable token',
+      yield subject.violation(SECRET, 'readable token', {
         message: problem,
         fix: message`Replace the token and encrypt the Secret.`,
-      }
+      })
     }
     if (!secret) {
       const problem = message`${who} (type ${quoted('value', type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
-      yield {
-        node,
-        object,
-        path: ['spec', 'secretRef'],
-        value: 'none',
+      yield subject.violation(['spec', 'secretRef'], 'none', {
         message: problem,
         fix: message`Set spec.secretRef.name to the Secret with the token.`,
-      }
+      })
     }
   },
 }
@@ -176,7 +157,7 @@ function isAlwaysTrue(filter: string): boolean {
   return !asks || /\|\| ?\(?true\b|\btrue\)? ?\|\|/.test(text)
 }
 
-function wildcardViolation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}.`
-  return { node, object, path, value, message: problem, fix: message`Set name to the object, or set matchLabels.` }
+function wildcardViolation(subject: Subject, path: Path, value: string, what: Message): Violation {
+  const problem = message`${subject.who} ${what}.`
+  return subject.violation(path, value, { message: problem, fix: message`Set name to the object, or set matchLabels.` })
 }

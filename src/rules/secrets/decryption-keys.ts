@@ -4,7 +4,6 @@ import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { ENCRYPTED, kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import { isBlank } from '../../fleet/model/kustomization-spec.ts'
 import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
@@ -12,7 +11,7 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { readersOf } from '../git/rendered-tree.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { otherUse } from './platform-secrets.ts'
 import { encryptedDocuments, SopsConfigs } from './sops-files.ts'
 import { ciphertext } from './sops-values.ts'
@@ -43,7 +42,8 @@ export const decryptionRef: Rule = {
   checkRepository: repository => chosenKeys(repository),
 }
 
-function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+function* named(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, id, node } = subject
   const name = stringAt(object.root, FIELD)
   if (!name) return
   const use =
@@ -51,15 +51,10 @@ function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Viol
     (OTHER_NAME.test(name) ? 'something else, by its name' : undefined)
   const why = use ? message`which is for ${quoted('value', use)}` : whyNoKey(index, node.cluster, id.namespace, name)
   if (!why) return
-  yield {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: FIELD,
-    value: name,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} decrypts with the Secret ${quoted('object', name)}, ${asMessage(why)}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
+  yield subject.asNode(index).violation(FIELD, name, {
+    message: message`${subject.who} decrypts with the Secret ${quoted('object', name)}, ${asMessage(why)}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
     fix: message`Set spec.decryption.secretRef.name to the Secret with the tenant's key.`,
-  }
+  })
 }
 
 function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: string): string | undefined {
@@ -88,15 +83,11 @@ function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterabl
     for (const [recipient, place] of recipients) {
       const what = asked?.has(recipient) ? undefined : danger(recipient, own)
       if (!what) continue
-      yield {
-        node,
-        object: node.kustomization,
-        path: ['spec', 'decryption'],
+      yield Subject.ofNode(node).violation(['spec', 'decryption'], `${file} ${recipient}`, {
         origin: place.origin,
-        value: `${file} ${recipient}`,
         message: message`The file ${quoted('path', file)} makes the controller decrypt with ${quoted('value', recipient)}: ${untyped(what)}. Allowed: keys that .sops.yaml of the base branch names.`,
         fix: message`Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.`,
-      }
+      })
     }
   }
 }
@@ -130,7 +121,8 @@ export const sopsCiphertextReuse: Rule = {
   checkCluster: (cluster, context) => copies(cluster, context),
 }
 
-function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Violation | undefined {
+function evaluateFleet(subject: Subject, index: FleetIndex): Violation | undefined {
+  const { object, node } = subject
   const decryption = at(object.root, ['spec', 'decryption'])
   if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
   if (index.actsFor(node, object) === undefined) return undefined
@@ -142,15 +134,10 @@ function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Violat
   const key = usesIdentity
     ? "everything that the controller's identity can decrypt"
     : message`everything with its own (--sops-age-secret is ${quoted('value', secret)})`
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: ['spec', 'decryption'],
-    value: 'without secretRef',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
+  return subject.asNode(index).violation(['spec', 'decryption'], 'without secretRef', {
+    message: message`${subject.who} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
     fix: message`Set spec.decryption.secretRef to a Secret with the tenant's key.`,
-  }
+  })
 }
 
 interface Ciphertext extends Rendered {
@@ -226,15 +213,11 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
 
 function copied({ node, object, path }: Ciphertext): Violation {
   const { kind, namespace, name } = idOf(object)
-  return {
-    node,
-    object,
-    path,
-    value: 'copied',
+  return new Subject({ node, object }).violation(path, 'copied', {
     message: message`${objectPart(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${listed(
       path.map(step => quoted('field', String(step))),
       ' ',
     )}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,
     fix: message`Remove the value. If the secret is the tenant's own, encrypt it again with the tenant's key.`,
-  }
+  })
 }

@@ -1,13 +1,12 @@
 import { asMessage, type Message, message, untyped } from '../../base/message.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/declared-settings.ts'
 import { kindOf, type Naming, type Rendered } from '../../fleet/facts/object-table.ts'
-import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { namespacePart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, sourceKinds } from '../../fleet/facts/sources.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/named-values.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { readAddress, type SourceAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { isOwnSecret, platformReaders, platformSecret } from '../secrets/platform-secrets.ts'
 
 /** Fields that name a Secret whose content goes to the server. */
@@ -75,10 +74,9 @@ function* evaluateSecrets(
   context: RuleContext,
   address: SourceAddress | undefined,
 ): Iterable<Violation> {
-  const { object, id } = subject
   if (!address) return
   for (const path of SECRETS) {
-    const name = stringAt(object.root, path)
+    const name = stringAt(subject.object.root, path)
     if (!name) continue
     const places = platformSources(subject, context)
       .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
@@ -90,7 +88,7 @@ function* evaluateSecrets(
       path,
       `${name} ${address.text}`,
       what,
-      message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
+      message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(subject.id.namespace)}.`,
     )
   }
 }
@@ -135,15 +133,9 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
-function violation(
-  { object, id, node }: Subject,
-  path: Path,
-  value: string,
-  what: Message,
-  fix: string | Message,
-): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
-  return { node, object, path, value, message: problem, fix: asMessage(fix) }
+function violation(subject: Subject, path: Path, value: string, what: Message, fix: string | Message): Violation {
+  const problem = message`${subject.who} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
+  return subject.violation(path, value, { message: problem, fix: asMessage(fix) })
 }
 
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
@@ -198,15 +190,11 @@ function evaluateFleet(
     return undefined
   }
   const to = address ? message` to ${quoted('repository', stringAt(object.root, address) ?? 'an unknown address')}` : ''
-  return {
-    node,
-    object,
-    path,
-    value: `${name} ${target ?? ''}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
+  return subject.violation(path, `${name} ${target ?? ''}`, {
+    message: message`${subject.who} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
     fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}${found.isGuess ? ', and render it' : ''}.`,
     ...(found.isGuess ? { level: 'warning' as const, severity: 'medium' as const } : {}),
-  }
+  })
 }
 
 /** A proxy, or a certificate authority, of the sender's own stands between it and the address, and reads what is sent. */
@@ -223,14 +211,10 @@ function placeAt(root: TenantSubject['object']['root'], path: Path): string | un
 const sentTo = ({ host, port, parts }: SourceAddress) => `${host}:${port}/${parts[0] ?? ''}`
 
 /** Anyone can write labels of Secrets, so they may select the platform's. */
-function* selected({ object, id, node }: TenantSubject): Iterable<Violation> {
-  yield {
-    node,
-    object,
-    path: SELECTOR,
-    value: 'selector',
+function* selected(subject: TenantSubject): Iterable<Violation> {
+  yield subject.violation(SELECTOR, 'selector', {
     level: 'warning',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends every Secret of ${namespacePart(id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
+    message: message`${subject.who} sends every Secret of ${namespacePart(subject.id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
     fix: message`Set spec.selector.secret.name to the tenant's own Secret.`,
-  }
+  })
 }

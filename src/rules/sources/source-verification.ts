@@ -1,12 +1,11 @@
 import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
 
@@ -46,15 +45,11 @@ function evaluateObject(subject: Subject, { index }: RuleContext, before: FleetI
   // its owner may change it: the platform rotates the keys that it renders itself
   if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is))))
     return undefined
-  return {
-    node,
-    object,
-    path: VERIFIED.get(kind)!,
-    value: is ? canonical(is) : 'removed',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} ${untyped(weaker)}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
+  return subject.violation(VERIFIED.get(kind)!, is ? canonical(is) : 'removed', {
+    message: message`${subject.who} ${untyped(weaker)}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
     fix: message`Restore spec.verify.`,
     ...(concerns ? {} : { level: 'warning' }),
-  }
+  })
 }
 
 function isPlatformsKey({ id, node }: Subject, index: FleetIndex, verify: Node): boolean {
@@ -85,17 +80,11 @@ function evaluateNode(node: FleetNode, index: FleetIndex, before: FleetIndex): V
   const lost = sourcesOf(before, node.cluster, was.id).some(one => verifyOf(one, kindOfId(was.id)))
   const now = sourcesOf(index, node.cluster, node.source.id)
   if (!lost || now.length === 0 || now.some(one => verifyOf(one, kindOfId(node.source.id)))) return undefined
-  const renderedBy = index.node(node.parent)
   const { kind, namespace, name } = idOf(now[0]!)
-  return {
-    node,
-    ...(renderedBy ? { renderedBy } : {}),
-    object: node.kustomization,
-    path: ['spec', 'sourceRef'],
-    value: node.source.id,
+  return Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], node.source.id, {
     message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${objectPart(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
     fix: message`Set spec.verify of ${objectPart(kind, namespace, name)}.`,
-  }
+  })
 }
 
 const kindOfId = (id: string) => {

@@ -1,14 +1,13 @@
 import { message, untyped } from '../../base/message.ts'
 import { memberSettings } from '../../fleet/config/declared-settings.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { pointer } from '../../kube/field-lines.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject, POD_SPEC_PATHS } from '../../kube/object.ts'
 import { everyMap, textOf } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import {
   ANY_TREE,
   askedOf,
@@ -100,11 +99,7 @@ function violation(node: FleetNode, object: KubeObject, { path, standard, reason
     standard === 'unusual'
       ? `That is ${reason}. The API server accepts it.`
       : `Pod Security admission: violates PodSecurity "${standard}:latest": ${reason}.`
-  return {
-    node,
-    object,
-    path,
-    value,
+  return new Subject({ node, object }).violation(path, value, {
     message: message`${objectPart(kind, namespace, name)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(answer)}`,
     fix:
       standard === 'unusual'
@@ -112,7 +107,7 @@ function violation(node: FleetNode, object: KubeObject, { path, standard, reason
         : message`Remove ${quoted('field', pointer(path))}, or set it to ${untyped(allowed)}.`,
     ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
     ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
-  }
+  })
 }
 
 /** The fix of a switch is its opposite value. */

@@ -2,7 +2,6 @@ import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import type { NamingField } from '../../kube/capabilities/capability.ts'
 import { annotationNaming, fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
@@ -10,7 +9,7 @@ import { namedBy } from '../../kube/capabilities/named-values.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { everyMap, isUnset, textOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VIRTUAL_SERVERS = [
   'k8s.nginx.org/VirtualServer',
@@ -42,16 +41,12 @@ export const ingressHijack: Rule = {
   checkCluster: (cluster, context) => overlaps(cluster, context),
 }
 
-function snippet({ object, id, node }: Subject, { path, value, what, level }: Snippet): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
+function snippet(subject: Subject, { path, value, what, level }: Snippet): Violation {
+  return subject.violation(path, value, {
+    message: message`${subject.who} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
     fix: message`Remove ${quoted('value', value)}, or ask a fleet admin for a supported setting.`,
     ...(level ? { level } : {}),
-  }
+  })
 }
 
 interface Claimed extends Rendered {
@@ -95,15 +90,11 @@ const OVERLAP_TEXTS = {
 
 function hostViolation({ node, object, path, claim }: Claimed, overlap: keyof typeof OVERLAP_TEXTS): Violation {
   const { kind, namespace, name } = idOf(object)
-  return {
-    node,
-    object,
-    path,
-    value: claim.host,
+  return new Subject({ node, object }).violation(path, claim.host, {
     level: 'warning',
     message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
     fix: message`Change the host to one that only this tenant uses.`,
-  }
+  })
 }
 
 /** A request for the traffic of a host. */
