@@ -20,7 +20,6 @@ import { type Cluster, type FleetNode, isIncomplete, type OtherStart } from '../
 import { hasMoreCauses } from '../fleet/model/input.ts'
 import { artifactPath } from '../flux/artifact.ts'
 import { kindsThat, valuesOf } from '../kube/flux-kinds.ts'
-import { at, stringAt } from '../kube/node.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
 /** Kinds that configure Flux for the Flux Operator; a ResourceSet applies objects as an account and does not count. */
@@ -71,10 +70,10 @@ const violation = (subject: Subject): Violation =>
  * evaluated as the other cluster, with that cluster's tenants.
  */
 function* elsewhereStarted(subject: Subject, { index }: RuleContext): Iterable<Violation> {
-  const { object, kind, node } = subject
-  if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
+  const { kind, node } = subject
+  if (node.tenant !== undefined || subject.at(['spec', 'kubeConfig'])) return
   const place = SYNCS.get(kind) ?? []
-  const path = stringAt(object.root, [...place, 'path'])
+  const path = subject.text([...place, 'path'])
   if (path === undefined || /[{}$]/.test(path)) return
   const [folder, own] = [artifactPath(path), index.cluster(node.cluster)?.path]
   const other = index.clusters().find(name => name !== node.cluster && index.cluster(name)?.path === folder)
@@ -219,20 +218,18 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
 function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Violation {
   const { controller, flag, now, what, origin, isNew } = loss
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
-  return new Subject({ node: root, object: deployment ?? root.kustomization }).violation(
-    deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
-    `${controller} ${flag} ${now}`,
-    {
-      ...(origin ? { origin } : {}),
+  const path = deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path']
+  const value = `${controller} ${flag} ${now}`
+  return new Subject({ node: root, object: deployment ?? root.kustomization }).violation(path, value, {
+    ...(origin ? { origin } : {}),
 
-      // one patch sets a flag of several controllers
-      cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
-      message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
-      fix: isNew
-        ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
-        : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
-    },
-  )
+    // one patch sets a flag of several controllers
+    cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
+    message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
+    fix: isNew
+      ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
+      : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
+  })
 }
 
 /**

@@ -199,7 +199,7 @@ function* refusedNamespace(
   for (const [part, kind] of version < 13 ? [] : PARTS) {
     const required = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'requiredMetadata', part])) ?? []
     const given = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'additionalMetadata', part])) ?? new Map()
-    const written = textMapOf(at(subject.object.root, ['metadata', part])) ?? new Map()
+    const written = textMapOf(subject.at(['metadata', part])) ?? new Map()
     for (const [key, pattern] of required) {
       const value = written.get(key) ?? given.get(key)
       if (value !== undefined && goMatches(value, pattern) !== false) continue

@@ -12,7 +12,7 @@ import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
 import type { Identity } from '../../fleet/model/fleet.ts'
 import { homesOf, mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
-import { at, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { listAt } from '../model/object-values.ts'
@@ -200,7 +200,7 @@ export function* publicUsers(subject: Subject, { index }: RuleContext): Iterable
   for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {
     if (rendered.object !== object) continue
     for (const field of new Set([groups, 'users', 'administrators'])) {
-      for (const [place, item] of listAt(at(object.root, path), [field]).entries()) {
+      for (const [place, item] of listAt(subject.at(path), [field]).entries()) {
         const isText = item.type === 'scalar'
         const isGroup = isText || stringAt(item, ['kind']) === 'Group'
         const name = stringAt(item, isText ? [] : ['name'])

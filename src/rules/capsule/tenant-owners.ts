@@ -84,7 +84,7 @@ function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violatio
 /** A TenantOwner belongs to the Tenants that select it by label, and to those that name it. */
 function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Violation> {
   const { object, id, node } = subject
-  const spec = at(object.root, ['spec'])
+  const spec = subject.at(['spec'])
   for (const tenant of spec ? selecting(index, node.cluster, object.root) : []) {
     const { name } = idOf(tenant)
     const was = before?.platformObject(node.cluster, TENANT, '', name)
@@ -336,19 +336,16 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   const near = nearMiss(index, acting, request, missing[0])
   const isSelf = request.verb === 'impersonate'
   const { kind, namespace, name } = idOf(object)
-  yield new Subject({ node, object: near?.object ?? object }).violation(
-    near?.path ?? path,
-    `${request.verb} ${userName}`,
-    {
-      cause: hashOf([request.verb, userName]),
-      message: isSelf
-        ? message`${objectPart(kind, namespace, name)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
-        : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
-      fix: near
-        ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
-        : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
-    },
-  )
+  const value = `${request.verb} ${userName}`
+  yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
+    cause: hashOf([request.verb, userName]),
+    message: isSelf
+      ? message`${objectPart(kind, namespace, name)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
+      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
+    fix: near
+      ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
+      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
+  })
 }
 
 /** A binding of the platform that would give the right if the name of its role or subject were right. */

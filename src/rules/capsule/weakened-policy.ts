@@ -19,12 +19,12 @@ export const capsulePolicyWeakened: Rule = {
   docs: 'Weaken a limit in a separate change and waive the rule for it. A weaker limit that separates tenants (networks, nodes, hostnames, namespace labels, classes, registries) is a violation. A higher quota or limit is a warning.',
   kinds: [TENANT, CONFIGURATION],
   *checkObject(subject, { index, before }) {
-    const { object, id, kind, node } = subject
+    const { id, kind, node } = subject
     const was = node.tenant === undefined ? before?.platformObject(node.cluster, kind, '', id.name) : undefined
     if (!was) return
-    const users = webhookVersion(index, node.cluster) >= 12 ? at(object.root, ['spec', 'users']) : undefined
+    const users = webhookVersion(index, node.cluster) >= 12 ? subject.at(['spec', 'users']) : undefined
     for (const { path, limit, level } of kind === TENANT ? TENANT_FIELDS : CONFIGURATION_FIELDS) {
-      const [old, young] = [at(was.root, path), at(object.root, path)]
+      const [old, young] = [at(was.root, path), subject.at(path)]
       if (limit(old, young, users)) yield violation(subject, path, old, young, levelOf(level, old))
     }
     const annotations = at(was.root, ['metadata', 'annotations'])
@@ -32,7 +32,7 @@ export const capsulePolicyWeakened: Rule = {
     for (const [key, { value }] of annotations.fields) {
       if (!key.startsWith(ANNOTATIONS) || !/\/(forbidden-|allowed-|enable-|available-|deny-)/.test(key)) continue
       const path = ['metadata', 'annotations', key]
-      const now = at(object.root, path)
+      const now = subject.at(path)
       if (!now || canonical(now) !== canonical(value)) yield violation(subject, path, value, now, 'violation')
     }
   },

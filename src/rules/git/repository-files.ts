@@ -7,7 +7,6 @@ import { artifactPath, packTree } from '../../flux/artifact.ts'
 import { IgnoreRules, MatchWork, parsePattern } from '../../flux/source-ignore.ts'
 import { entriesBelow, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
 import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { type RenderedDirectory, renderedDirectories, renderedFiles, violationIn } from './rendered-tree.ts'
 
@@ -155,7 +154,7 @@ export const sourceIgnoreTamper: Rule = {
   docs: 'Exclude files that are not deployed with plain patterns, such as `/*` followed by `!/deploy`. Delete files that should no longer be deployed.',
   kinds: [GIT_REPOSITORY, BUCKET, OCI_REPOSITORY],
   *checkObject(subject) {
-    const text = stringAt(subject.object.root, ['spec', 'ignore'])
+    const text = subject.text(['spec', 'ignore'])
     if (subject.node.tenant === undefined || text === undefined) return
     for (const { pattern } of reincluded(text)) yield inSource(subject, pattern)
   },
@@ -253,7 +252,7 @@ export const sourceSubmodules: Rule = {
   docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject) {
-    const flag = at(subject.object.root, FIELD)
+    const flag = subject.at(FIELD)
     const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')
     if (!isOn) return
     yield subject.violation(FIELD, 'true', {

@@ -212,20 +212,17 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
     const isTaken = takesAway(context, place, first!)
     const lost = isTaken ? lostBinding(index, context.before, place) : undefined
     const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
-    yield new Subject({ node: place.node, object }).violation(
-      ['metadata', 'name'],
-      `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      {
-        ...(origin ? { origin } : {}),
-        message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-        fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-        cause: hashOf(
-          unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
-        ),
-        ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
-        ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
-      },
-    )
+    const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
+    yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
+      ...(origin ? { origin } : {}),
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+      cause: hashOf(
+        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
+      ),
+      ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
+      ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
+    })
   }
 }
 
@@ -356,17 +353,14 @@ function lateRefusals(
     const { kind, namespace, name } = idOf(object)
     const others = late.filter(one => one.name !== display(idOf(object)))
     const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
-    return new Subject({ node, object }).violation(
-      ['metadata', 'name'],
-      `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
-      {
-        message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
-        fix:
-          others.length === 0
-            ? message`Have ${grants} applied by an account that may write it.`
-            : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
-        cause: hashOf(['late', node.namespace, node.name, ...names]),
-      },
-    )
+    const value = `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`
+    return new Subject({ node, object }).violation(['metadata', 'name'], value, {
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
+      fix:
+        others.length === 0
+          ? message`Have ${grants} applied by an account that may write it.`
+          : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
+      cause: hashOf(['late', node.namespace, node.name, ...names]),
+    })
   })
 }

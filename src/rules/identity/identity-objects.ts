@@ -6,7 +6,7 @@ import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
@@ -65,7 +65,7 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
 
 function* capsuleMarks(subject: Subject): Iterable<Violation> {
   for (const [part, pattern] of MARKS) {
-    const map = at(subject.object.root, ['metadata', part])
+    const map = subject.at(['metadata', part])
     if (map?.type !== 'map') continue
     for (const key of map.fields.keys()) {
       if (!pattern.test(key)) continue
@@ -156,10 +156,10 @@ export const saTokenSecret: Rule = {
   docs: "Request short-lived tokens (`kubectl create token`, a projected volume). Ask a fleet admin to render a long-lived token where one is required, such as for Capsule's proxy.",
   kinds: ['/Secret'],
   *checkTenantObject(subject, { index, config }) {
-    const { object, node, id } = subject
-    if (stringAt(object.root, ['type']) !== 'kubernetes.io/service-account-token') return
-    const account = stringAt(object.root, ACCOUNT_ANNOTATION) ?? ''
-    const reconciles = account !== '' && isOwnReconciler(index, config, node.cluster, id.namespace, account)
+    if (subject.text(['type']) !== 'kubernetes.io/service-account-token') return
+    const account = subject.text(ACCOUNT_ANNOTATION) ?? ''
+    const reconciles =
+      account !== '' && isOwnReconciler(index, config, subject.node.cluster, subject.id.namespace, account)
     yield subject.violation(account === '' ? ['type'] : ACCOUNT_ANNOTATION, account, {
       message: message`${subject.who} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
       fix: message`Remove the Secret, and use a projected service account token.`,

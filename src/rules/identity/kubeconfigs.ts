@@ -173,16 +173,13 @@ export const kubeconfigContent: Rule = {
   *checkTenantObject(subject, { index, config }) {
     for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(subject.id.name))) {
       const where = fault.field === '' ? message`` : message` (${quoted('field', fault.field)})`
-      yield subject.violation(
-        path,
-        // never the text itself: it may contain a token
-        `${fault.field} ${fault.what}`,
-        {
-          message: message`${subject.who} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
-          fix: message`Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.`,
-          ...(fault.local ? {} : { severity: 'high' as const }),
-        },
-      )
+      // never the text itself: it may contain a token
+      const value = `${fault.field} ${fault.what}`
+      yield subject.violation(path, value, {
+        message: message`${subject.who} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
+        fix: message`Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.`,
+        ...(fault.local ? {} : { severity: 'high' as const }),
+      })
     }
   },
 }

@@ -48,7 +48,7 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
     if (kind === SERVICE_ACCOUNT) yield { path: ['metadata', 'labels'], warns: false }
   }
   if (kind === HELM_RELEASE) {
-    const values = at(object.root, ['spec', 'values'])
+    const values = subject.at(['spec', 'values'])
     if (values) for (const { path } of everyMap(values)) yield { path: ['spec', 'values', ...path], warns: true }
     return
   }
@@ -72,7 +72,7 @@ function* ofOperator(root: Node, known: ReadonlySet<string>): Iterable<Place> {
 }
 
 function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Violation> {
-  const map = at(subject.object.root, path)
+  const map = subject.at(path)
   if (map?.type !== 'map') return
   for (const [key, field] of map.fields) {
     const cloud = cloudOf(key)
@@ -182,7 +182,7 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
   const group = groupOf(id.apiVersion)
   if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
   for (const field of ['serviceAccountName', 'serviceAccount']) {
-    const account = stringAt(object.root, ['spec', field])
+    const account = subject.text(['spec', field])
     if (account) yield { path: ['spec', field], account }
   }
 }

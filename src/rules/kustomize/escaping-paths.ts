@@ -39,7 +39,7 @@ export const kustomizePathEscape: Rule = {
   *checkTenantObject(subject, { index }) {
     yield* pathsOfOthers(subject, index)
     for (const path of pathsOf(subject)) {
-      const text = stringAt(subject.object.root, path)
+      const text = subject.text(path)
       const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)
       if (problem !== undefined) yield violation(subject, path, text!, problem)
     }

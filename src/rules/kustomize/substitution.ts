@@ -74,7 +74,7 @@ function* rewritten(subject: Subject, { index }: RuleContext): Generator<Violati
   const { object, id, node } = subject
   if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
   for (const field of ['roleRef', 'subjects', 'rules']) {
-    const patched = at(object.root, [field]) && firstPatched(at(object.root, [field])!, [field])
+    const patched = subject.at([field]) && firstPatched(subject.at([field])!, [field])
     if (!patched) continue
     yield subject.violation(patched, `patched ${field}`, {
       origin: originAt(object.root, patched),

@@ -7,9 +7,10 @@ import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { objectPart } from '../../fleet/facts/shown.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
-import type { Path } from '../../kube/node.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import type { Edit, FindingPolicy, Severity } from './finding.ts'
+import { everyPath } from './object-values.ts'
 
 /** `error`: the rule cannot decide; such a finding is an error of its node with the rule's id as its code. */
 export type FindingLevel = 'violation' | 'warning' | 'error'
@@ -95,6 +96,20 @@ export class Subject implements Rendered {
   asNode(index: FleetIndex): Subject {
     const { node, object } = this
     return new Subject({ node: index.nodeOf(node.cluster, object) ?? node, object }, node)
+  }
+
+  at(path: Path): Node | undefined {
+    return at(this.object.root, path)
+  }
+
+  /** The text at a path; undefined where there is none. */
+  text(path: Path): string | undefined {
+    return stringAt(this.object.root, path)
+  }
+
+  /** The existing paths that a pattern matches; `*` is each item of a list. */
+  items(pattern: Path): Path[] {
+    return everyPath(this.object.root, pattern)
   }
 
   /** The finding that the object's value at a path violates the rule. */

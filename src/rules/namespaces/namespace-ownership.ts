@@ -76,13 +76,13 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   }
   for (const key of TENANT_KEYS) {
     const path = ['metadata', 'labels', key]
-    const label = at(object.root, path)
-    const text = stringAt(object.root, path)
+    const label = subject.at(path)
+    const text = subject.text(path)
     if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
     const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
     yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
   }
-  const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
+  const owners = subject.at(['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
     const problem = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
     const found = violation(
@@ -269,9 +269,9 @@ const FIELD = ['spec', 'install', 'createNamespace']
 function* createdByHelm(subject: Subject, { index, config }: RuleContext): Iterable<Violation> {
   const { object, id, node } = subject
   const tenant = index.actsFor(node, object)
-  const flag = at(object.root, FIELD)
+  const flag = subject.at(FIELD)
   if (tenant === undefined || !flag || !isTrue(flag)) return
-  const target = stringAt(object.root, ['spec', 'targetNamespace']) || id.namespace
+  const target = subject.text(['spec', 'targetNamespace']) || id.namespace
   const isBaseline = memberSettings(config, tenant).every(one => (one?.profile ?? config.profile) === 'baseline')
   const byCapsule = mayCreateNamespace(node.identity, target, index.capsuleOwners(node.cluster))
   const isOwn = index.owns(node.cluster, tenant, target)
@@ -309,8 +309,8 @@ function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Ite
  * binding with its name: two names in one namespace are two tenants who share their rights.
  */
 function* givenTwice(subject: Subject, { index, before }: RuleContext): Iterable<Violation> {
-  const { object, id, node } = subject
-  const label = stringAt(object.root, TENANT_LABEL)
+  const { id, node } = subject
+  const label = subject.text(TENANT_LABEL)
   if (!label) return
   const owner = index.givenTo(node.cluster, id.namespace)
   if (owner === undefined || owner === label) return

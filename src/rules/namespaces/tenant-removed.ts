@@ -60,14 +60,12 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
   const id = idOf(object)
   const isNamespace = id.kind === 'Namespace' && id.namespace === ''
   const what = isNamespace ? 'the Namespace' : objectPart(id.kind, id.namespace, id.name)
-  return new Subject({ node, object }).violation(
-    isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
-    `${tenant} ${namespace}`,
-    {
-      message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
-      fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
-    },
-  )
+  const path = isNamespace ? TENANT_LABEL : ['metadata', 'namespace']
+  const value = `${tenant} ${namespace}`
+  return new Subject({ node, object }).violation(path, value, {
+    message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
+    fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
+  })
 }
 
 function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Violation {

@@ -31,16 +31,13 @@ export const ownershipConflict: Rule = {
     const where = isPlatforms
       ? message``
       : message` by ${objectPart('Kustomization', other.node.namespace, other.node.name)}`
-    yield subject.violation(
-      NAME,
-      // another content of an object that is not followed, because there are two, is another violation
-      `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
-      {
-        cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
-        message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
-        fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
-      },
-    )
+    // another content of an object that is not followed, because there are two, is another violation
+    const value = `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`
+    yield subject.violation(NAME, value, {
+      cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
+      message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
+      fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
+    })
   },
 }
 
@@ -110,8 +107,8 @@ export const ownerLabelForged: Rule = {
   kinds: 'every',
   *checkTenantObject(subject) {
     yield* commonLabels(subject)
-    const { object, node } = subject
-    const labels = at(object.root, ['metadata', 'labels'])
+    const { node } = subject
+    const labels = subject.at(['metadata', 'labels'])
     if (labels?.type !== 'map') return
     for (const owner of OWNERS) {
       for (const name of PARTS) {
@@ -132,9 +129,9 @@ const COMMON = ['spec', 'commonMetadata', 'labels']
 
 /** Another owner's labels that this object's controller would write onto everything it applies. */
 function* commonLabels(subject: TenantSubject): Iterable<Violation> {
-  const { object, id, kind } = subject
+  const { id, kind } = subject
   const own = LAST_WORD.get(kind)
-  const labels = own === undefined ? undefined : at(object.root, COMMON)
+  const labels = own === undefined ? undefined : subject.at(COMMON)
   if (labels?.type !== 'map') return
   for (const owner of OWNERS) {
     for (const name of PARTS) {
@@ -168,14 +165,13 @@ export const ownerFinalizerTamper: Rule = {
   docs: 'Remove `metadata.ownerReferences` and `metadata.finalizers`. Controllers set them.',
   kinds: 'every',
   *checkTenantObject(subject) {
-    const { object } = subject
-    const { apiVersion, kind } = idOf(object)
+    const { apiVersion, kind } = idOf(subject.object)
     const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
-    const owners = at(object.root, ['metadata', 'ownerReferences'])
+    const owners = subject.at(['metadata', 'ownerReferences'])
     // the rule namespace-ownership reports those of a Namespace
     if (owners && !isNamespace && !isNothing(owners)) yield owned(subject, owners)
     for (const place of [['metadata', 'finalizers'], ...(isNamespace ? [['spec', 'finalizers']] : [])]) {
-      const finalizers = at(object.root, place)
+      const finalizers = subject.at(place)
       if (finalizers && !isNothing(finalizers)) yield* held(subject, place, finalizers)
     }
   },

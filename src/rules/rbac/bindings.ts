@@ -5,7 +5,6 @@ import type { Naming } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/confirm-write.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
@@ -23,11 +22,11 @@ export const rbacClusterBinding: Rule = {
   docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
   *checkTenantObject(subject) {
-    const { object, node, id } = subject
-    const role = stringAt(object.root, ['roleRef', 'name']) ?? ''
-    const subjects = at(object.root, ['subjects'])
+    const { node, id } = subject
+    const role = subject.text(['roleRef', 'name']) ?? ''
+    const subjects = subject.at(['subjects'])
     const count = subjects?.type === 'list' ? subjects.items.length : 0
-    yield subject.violation(at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'], role, {
+    yield subject.violation(subject.at(['roleRef']) ? ['roleRef'] : ['kind'], role, {
       message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${part('identity', node.identity.user)}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
       fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
     })

@@ -43,17 +43,14 @@ function* evaluateRole(subject: Subject): Iterable<Violation> {
   const isWide = id.kind === 'ClusterRole'
   for (const { at, rule } of writtenRules(object)) {
     for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
-      yield subject.violation(
-        // a rule has no name: it stays the same violation while only other parts of it change
-        ['rules'],
-        danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
-        {
-          origin: originAt(object.root, ['rules', at]),
-          message: message`${subject.who} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
-          fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
-          ...levelOf(danger, isWide),
-        },
-      )
+      // a rule has no name: it stays the same violation while only other parts of it change
+      const value = danger.escapes ? what : `${danger.what} ${compactString(rule)}`
+      yield subject.violation(['rules'], value, {
+        origin: originAt(object.root, ['rules', at]),
+        message: message`${subject.who} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
+        fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
+        ...levelOf(danger, isWide),
+      })
     }
   }
 }
@@ -94,15 +91,12 @@ function* evaluateBinding(index: FleetIndex, subject: Subject): Iterable<Violati
   const danger = dangers.find(one => one.escapes) ?? dangers.find(isWild) ?? dangers[0]
   if (!danger) return
   const warns = name === 'cluster-admin' || (!danger.escapes && !isWild(danger))
-  yield subject.violation(
-    ['roleRef'],
-    `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
-    {
-      message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
-      fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
-      ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
-    },
-  )
+  const value = `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`
+  yield subject.violation(['roleRef'], value, {
+    message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
+    fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
+    ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
+  })
 }
 
 function refused(subject: Subject, answer: string): Violation {

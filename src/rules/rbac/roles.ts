@@ -34,7 +34,7 @@ export const rbacAggregation: Rule = {
         message`adds its rules to ${quoted('value', what)} by its label ${quoted('field', key)}`,
       )
     }
-    const rule = at(subject.object.root, ['aggregationRule'])
+    const rule = subject.at(['aggregationRule'])
     if (rule && !(rule.type === 'scalar' && rule.value === null)) {
       yield violation(
         subject,
@@ -135,7 +135,7 @@ export const rbacFluxStatusWrite: Rule = {
 
 function* evaluateRole(subject: Subject) {
   const { node, object } = subject
-  const labels = at(object.root, ['metadata', 'labels'])
+  const labels = subject.at(['metadata', 'labels'])
   const aggregated = labels?.type === 'map' && [...labels.fields.keys()].some(key => key.startsWith(AGGREGATE))
   if (node.tenant === undefined && !aggregated) return
   for (const { at: index, rule } of writtenRules(object)) {

@@ -161,7 +161,7 @@ export const crossNamespaceNetworkRef: Rule = {
   docs: "Send traffic only to Services in the tenant's namespaces. `parentRefs` may name the platform's Gateways. Leave EndpointSlices to Kubernetes, which creates them from the pods of a Service.",
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
-    const { object, kind, node, who } = subject
+    const { kind, node, who } = subject
     const fix = message`Set the backend to a Service in the tenant's namespaces.`
     for (const { path, value, what } of ofKubernetes(subject, context, node.tenant))
       yield subject.violation(path, value, {
@@ -169,7 +169,7 @@ export const crossNamespaceNetworkRef: Rule = {
         fix,
       })
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
-      const host = hostOf(stringAt(object.root, path) ?? '')?.host ?? ''
+      const host = hostOf(subject.text(path) ?? '')?.host ?? ''
       const isService = isShareable(insideOf(context.index, node.cluster, node.tenant, host, true))
       // ssrf-endpoint reports the others
       if (FLAGGER_KINDS.includes(kind) && path.at(-1) === 'address' && !isService) continue

@@ -97,7 +97,7 @@ export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] 
       ]
     : [['spec', 'sts', 'endpoint']]
   const written = plain.flatMap((path): Endpoint[] => {
-    const text = stringAt(object.root, path)
+    const text = subject.text(path)
     return text ? [{ path, address: { text } }] : []
   })
   const found = isProvider ? undefined : addressOf(kind, object)
@@ -109,16 +109,15 @@ export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] 
 }
 
 function ofFlagger(subject: Subject, context: RuleContext): Endpoint[] {
-  const { object, kind } = subject
   const webhooks = ['analysis', 'canaryAnalysis'].flatMap(field => {
-    const list = at(object.root, ['spec', field, 'webhooks'])
+    const list = subject.at(['spec', field, 'webhooks'])
     return list?.type === 'list' ? list.items.map((_, index) => ['spec', field, 'webhooks', index, 'url']) : []
   })
   const written = [...FLAGGER_FIELDS, ...webhooks].flatMap((path): Endpoint[] => {
-    const text = stringAt(object.root, path)
+    const text = subject.text(path)
     return text ? [{ path, address: { text }, isHost: true }] : []
   })
-  const isProvider = kind === 'flagger.app/AlertProvider'
+  const isProvider = subject.kind === 'flagger.app/AlertProvider'
   return isProvider ? [...written, ...inSecret(subject, context, ['spec', 'secretRef', 'name'])] : written
 }
 

@@ -1,7 +1,7 @@
 import { type Message, message } from '../../base/message.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
 import { PROVIDER, RECEIVER } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { readAddress } from '../../kube/source-address.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { endpointsOf, secretValue } from './endpoints.ts'
@@ -31,21 +31,20 @@ export const providerTargetRepo: Rule = {
   docs: "Name the tenant's own repository. A repository that also holds the fleet belongs to the platform: use another channel, or ask a fleet admin to declare the Provider. `spec.commitStatusExpr` must not produce the name of Bailiwick's check.",
   kinds: [PROVIDER],
   *checkTenantObject(subject, context) {
-    const { object, node } = subject
-    const type = stringAt(object.root, ['spec', 'type'])?.toLowerCase() ?? ''
+    const type = subject.text(['spec', 'type'])?.toLowerCase() ?? ''
     if (!GIT_TYPES.has(type)) return
     for (const { path, address } of endpointsOf(subject, context)) {
       const isProxy = path.includes('proxy') || path.includes('proxySecretRef')
       if (address === 'sealed' || isProxy) continue
       const target = readAddress(address.text, 'url')
       const users = typeof target === 'string' ? [] : usersOf(context, target.parts, target.text)
-      const isForeign = users.includes('') || (users.length > 0 && !users.includes(node.tenant))
+      const isForeign = users.includes('') || (users.length > 0 && !users.includes(subject.node.tenant))
       if (typeof target === 'string' || !isForeign) continue
       const whose = users.includes('') ? "the platform's" : "another tenant's"
       const what = message`writes to ${quoted('value', target.text)} (type ${quoted('value', type)}), which is ${whose}`
       yield violation(subject, path, target.text, what, message`Set spec.address to the tenant's own repository.`)
     }
-    const expression = stringAt(object.root, EXPRESSION)
+    const expression = subject.text(EXPRESSION)
     if (expression && /bailiwick/i.test(expression)) {
       yield violation(
         subject,
@@ -87,8 +86,8 @@ export const receiverUnauthenticated: Rule = {
   docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`. Name the Secret with the token in `spec.secretRef`.',
   kinds: [RECEIVER],
   *checkTenantObject(subject, { index }) {
-    const { object, id, node, who } = subject
-    const type = stringAt(object.root, TYPE) ?? ''
+    const { id, node, who } = subject
+    const type = subject.text(TYPE) ?? ''
     if (type.trim().toLowerCase() === 'generic') {
       const problem = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
       yield subject.violation(TYPE, type, {
@@ -96,7 +95,7 @@ export const receiverUnauthenticated: Rule = {
         fix: message`Set spec.type to generic-hmac or to the type of the sender.`,
       })
     }
-    const secret = stringAt(object.root, SECRET)?.trim()
+    const secret = subject.text(SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
       const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
@@ -128,15 +127,14 @@ export const receiverWildcard: Rule = {
   docs: 'Name the objects, or select them with `name: "*"` and `matchLabels`. A `resourceFilter` must test a field of `res`.',
   kinds: [RECEIVER],
   *checkTenantObject(subject) {
-    const { object } = subject
-    const list = at(object.root, ['spec', 'resources'])
+    const list = subject.at(['spec', 'resources'])
     const items = list?.type === 'list' ? [...list.items.keys()] : []
     for (const index of items) {
       const path = ['spec', 'resources', index]
-      const labels = at(object.root, [...path, 'matchLabels'])
+      const labels = subject.at([...path, 'matchLabels'])
       const selects = labels?.type === 'map' && labels.fields.size > 0
-      if (stringAt(object.root, [...path, 'name'])?.trim() !== '*' || selects) continue
-      const kind = stringAt(object.root, [...path, 'kind']) ?? 'object'
+      if (subject.text([...path, 'name'])?.trim() !== '*' || selects) continue
+      const kind = subject.text([...path, 'kind']) ?? 'object'
       yield wildcardViolation(
         subject,
         [...path, 'name'],
@@ -144,7 +142,7 @@ export const receiverWildcard: Rule = {
         message`triggers every ${quoted('object', kind)} of the namespace`,
       )
     }
-    const filter = stringAt(object.root, FILTER)
+    const filter = subject.text(FILTER)
     if (filter && isAlwaysTrue(filter))
       yield wildcardViolation(subject, FILTER, filter, message`has a resourceFilter that matches every object`)
   },

@@ -10,7 +10,6 @@ import {
   referringKinds,
 } from '../../flux/references.ts'
 import { FLUX_KINDS } from '../../kube/flux-kinds.ts'
-import { stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { isOwnSecret } from '../secrets/platform-secrets.ts'
@@ -71,7 +70,7 @@ function* evaluateList(subject: Subject, { index }: RuleContext): Iterable<Viola
     return
   }
   if (!acl.some(selector => selector.size === 0)) return
-  const secret = stringAt(object.root, ['spec', 'secretRef', 'name'])
+  const secret = subject.text(['spec', 'secretRef', 'name'])
   const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
   const whose = isForeign
     ? message`, with the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`

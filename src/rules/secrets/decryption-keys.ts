@@ -43,8 +43,8 @@ export const decryptionRef: Rule = {
 }
 
 function* named(subject: Subject, index: FleetIndex): Iterable<Violation> {
-  const { object, id, node } = subject
-  const name = stringAt(object.root, FIELD)
+  const { id, node } = subject
+  const name = subject.text(FIELD)
   if (!name) return
   const use =
     otherUse(index, node.cluster, id.namespace, name) ??
@@ -123,13 +123,13 @@ export const sopsCiphertextReuse: Rule = {
 
 function evaluateFleet(subject: Subject, index: FleetIndex): Violation | undefined {
   const { object, node } = subject
-  const decryption = at(object.root, ['spec', 'decryption'])
-  if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
+  const decryption = subject.at(['spec', 'decryption'])
+  if (decryption?.type !== 'map' || !isBlank(subject.at(FIELD))) return undefined
   if (index.actsFor(node, object) === undefined) return undefined
   const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
   const secret = flags?.get('sops-age-secret') ?? ''
   // the platform did not choose the controller's identity for a tenant's own Kustomization
-  const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(at(object.root, ACCOUNT))
+  const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(subject.at(ACCOUNT))
   if (secret === '' && !usesIdentity) return undefined
   const key = usesIdentity
     ? "everything that the controller's identity can decrypt"

@@ -126,15 +126,11 @@ function violation(
     [written, ...rest].map(step => quoted('field', String(step))),
     ' ',
   )
-  return new Subject({ node, object }).violation(
-    path,
-    // not the value itself: a public hash of it would allow guessing
-    'plain',
-    {
-      message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
-      fix: asMessage(fix),
-    },
-  )
+  // not the value itself: a public hash of it would allow guessing
+  return new Subject({ node, object }).violation(path, 'plain', {
+    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
+    fix: asMessage(fix),
+  })
 }
 
 /** The verdict lists these findings apart from warnings (see Verdict.notEvaluated). */

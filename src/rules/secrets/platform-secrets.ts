@@ -91,17 +91,16 @@ export const externalSecretClusterStore: Rule = {
 }
 
 function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Violation> {
-  const { object } = subject
   const places: Path[] = [
     ['spec', 'secretStoreRef'],
-    ...items(object.root, ['spec', 'secretStoreRefs']),
+    ...items(subject.object.root, ['spec', 'secretStoreRefs']),
     ...['data', 'dataFrom'].flatMap(field =>
-      items(object.root, ['spec', field]).map(path => [...path, 'sourceRef', 'storeRef']),
+      items(subject.object.root, ['spec', field]).map(path => [...path, 'sourceRef', 'storeRef']),
     ),
   ]
   for (const place of places) {
-    const kind = stringAt(object.root, [...place, 'kind'])
-    const name = stringAt(object.root, [...place, 'name']) ?? ''
+    const kind = subject.text([...place, 'kind'])
+    const name = subject.text([...place, 'name']) ?? ''
     if (kind !== 'ClusterSecretStore' || isGiven(subject, context, name)) continue
     yield subject.violation([...place, 'kind'], `ClusterSecretStore ${name}`, {
       message: message`${subject.who} uses ClusterSecretStore ${quoted('object', name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
@@ -126,7 +125,7 @@ function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): b
 
 function* evaluateGrant(subject: Subject): Iterable<Violation> {
   for (const path of items(subject.object.root, ['spec', 'from'])) {
-    const namespace = stringAt(subject.object.root, [...path, 'namespace'])?.trim() ?? ''
+    const namespace = subject.text([...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
     const problem = message`${subject.who} admits every namespace. Allowed: namespaces by name.`
     const fix = message`Set from[].namespace to the namespace that may refer to this one.`

@@ -150,17 +150,15 @@ export const chartNotRendered: Rule = {
       const { kind, namespace, name } = idOf(changed.object)
       const was = before.versionsOf(node.cluster, changed.kind, namespace, name)[0]?.object
       const who = objectPart(kind, namespace, name)
-      yield new Subject({ node: changed.node, object: changed.object }).violation(
-        was ? changedField(was, changed.object) : ['spec'],
-        changed.key,
-        {
-          message:
-            kind === 'HelmRelease'
-              ? message`${who} ${was ? 'changes' : 'is new'}: charts are not rendered, so the objects that it creates are not evaluated.`
-              : message`${who} ${was ? 'changes' : 'is new'}, and HelmReleases deploy from it: charts are not rendered, so the objects that they create are not evaluated.`,
-          fix: FIX,
-        },
-      )
+      const path = was ? changedField(was, changed.object) : ['spec']
+      const value = changed.key
+      yield new Subject({ node: changed.node, object: changed.object }).violation(path, value, {
+        message:
+          kind === 'HelmRelease'
+            ? message`${who} ${was ? 'changes' : 'is new'}: charts are not rendered, so the objects that it creates are not evaluated.`
+            : message`${who} ${was ? 'changes' : 'is new'}, and HelmReleases deploy from it: charts are not rendered, so the objects that they create are not evaluated.`,
+        fix: FIX,
+      })
     } else if (isOther) yield changedContent(subject, context, parts)
   },
 }

@@ -97,7 +97,7 @@ const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by
 function* evaluateMessage(subject: Subject): Iterable<Violation> {
   for (const commit of COMMITS) {
     const path = [...commit, 'messageTemplate']
-    const text = stringAt(subject.object.root, path) ?? ''
+    const text = subject.text(path) ?? ''
     const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
     if (what) {
       yield {
@@ -116,7 +116,7 @@ const TRUSTED =
 
 function* evaluateAuthor(subject: Subject, path: Path): Iterable<Violation> {
   for (const field of ['name', 'email']) {
-    const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
+    const text = subject.text([...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue
     const what = message`writes its commits as ${quoted('value', text)}`
     const fix = message`Set spec.git.commit.author to a separate name for the automation.`
@@ -139,9 +139,7 @@ function fixAt(path: Path): Message {
 
 function violation(subject: Subject, path: Path, value: string, what: Message): Violation {
   // the rule cross-namespace-ref reports another namespace, with Flux's answer
-  const isHere = [undefined, '', subject.id.namespace].includes(
-    stringAt(subject.object.root, ['spec', 'sourceRef', 'namespace']),
-  )
+  const isHere = [undefined, '', subject.id.namespace].includes(subject.text(['spec', 'sourceRef', 'namespace']))
   const problem = message`${subject.who} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
   return subject.violation(path, value, { message: problem, fix: fixAt(path) })
 }

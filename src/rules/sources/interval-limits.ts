@@ -1,7 +1,7 @@
 import { message, part } from '../../base/message.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
 import { kindsThat, OPERATOR_GROUP } from '../../kube/flux-kinds.ts'
-import { at, type Node, type Path } from '../../kube/node.ts'
+import type { Node, Path } from '../../kube/node.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 const KINDS = kindsThat(row => row.repeats)
@@ -41,14 +41,13 @@ function* evaluateFleet(
   path: Path,
   isInterval: boolean,
 ): Iterable<Violation> {
-  const { object, who } = subject
-  const written = at(object.root, path)
+  const written = subject.at(path)
   const text = written && textOf(written)
   if (text === undefined || text.includes('${')) return
   const seconds = secondsOf(text)
   const field = path.join('.')
   if (seconds === undefined) {
-    const problem = message`${who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
+    const problem = message`${subject.who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
     yield subject.violation(path, text, {
       isMalformed: true,
       message: problem,
@@ -59,7 +58,7 @@ function* evaluateFleet(
   if (!isInterval || seconds >= Math.max(config.minimumInterval, 1)) return
   const isTiny = seconds < 1
   yield subject.violation(path, text, {
-    message: message`${who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
+    message: message`${subject.who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
     fix: message`Set ${part('field', field)} to ${config.minimumInterval}s or more.`,
     edit: { set: `${Math.max(config.minimumInterval, 1)}s` },
     ...(isTiny ? {} : { level: 'warning' }),

@@ -17,7 +17,7 @@ import {
   RESOURCE_SET,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
+import { at, canonical } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
@@ -79,7 +79,7 @@ function* evaluateApplier(subject: Subject, context: RuleContext): Iterable<Viol
   if (isKnown && !config.forbidOpaqueSources) return
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const user = account === undefined ? message`its controller` : part('identity', userOfAccount(id.namespace, account))
-  yield subject.violation(at(object.root, ['spec', 'path']) ? ['spec', 'path'] : ['kind'], value, {
+  yield subject.violation(subject.at(['spec', 'path']) ? ['spec', 'path'] : ['kind'], value, {
     message: message`${subject.who} deploys what Bailiwick does not build and evaluate: only the rights of ${user} limit it.`,
     fix: message`Review the content before the merge.`,
     ...levelOf(context),
@@ -183,16 +183,15 @@ export const sourceInclude: Rule = {
   docs: 'Include a source that the platform declares, or one on a branch of such a source or of `gatedBranches`. A source with a pinned `spec.ref.commit` is allowed too.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
-    const { object, id } = subject
-    const list = at(object.root, ['spec', 'include'])
+    const list = subject.at(['spec', 'include'])
     if (list?.type !== 'list') return
     for (const index of list.items.keys()) {
       const path = ['spec', 'include', index, 'repository', 'name']
-      const name = stringAt(object.root, path)
+      const name = subject.text(path)
       const what = name && ungated(subject, name, context)
       if (!what) continue
       yield subject.violation(path, `${name} ${what}`, {
-        message: message`${subject.who} includes ${objectPart('GitRepository', id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
+        message: message`${subject.who} includes ${objectPart('GitRepository', subject.id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
         fix: message`Replace it with a platform source, or set spec.ref.commit of the included source.`,
       })
     }

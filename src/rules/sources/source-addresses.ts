@@ -7,7 +7,7 @@ import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { ANOTHER_REPOSITORY } from '../../fleet/model/input.ts'
 import { EXTERNAL_ARTIFACT } from '../../kube/flux-kinds.ts'
 import { internalHost } from '../../kube/internal-host.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { SourceAddress } from '../../kube/source-address.ts'
 import { scalarsOf } from '../model/object-values.ts'
@@ -198,7 +198,7 @@ export const sourceInsecureTransport: Rule = {
     const address = typeof found?.address === 'string' ? undefined : found?.address
     const fields: Path[] = []
     if (found && address?.scheme === 'http') fields.push(found.path)
-    const flag = at(object.root, INSECURE)
+    const flag = subject.at(INSECURE)
     if (flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')) fields.push(INSECURE)
     if (fields.length === 0 || (address && isExempt(config, node.tenant, address))) return
     for (const path of fields) {
@@ -234,10 +234,9 @@ export const sourceProxy: Rule = {
   docs: 'Remove `spec.proxySecretRef`, or name a Secret that the platform renders into the namespace. In the profile `baseline` the finding is a warning.',
   kinds: sourceKinds,
   *checkTenantObject(subject, { index }) {
-    const { object, id, node } = subject
-    const name = stringAt(object.root, FIELD)
+    const name = subject.text(FIELD)
     if (!name) return
-    if (index.platformObject(node.cluster, '/Secret', id.namespace, name) !== undefined) return
+    if (index.platformObject(subject.node.cluster, '/Secret', subject.id.namespace, name) !== undefined) return
     yield subject.violation(FIELD, name, {
       message: message`${subject.who} is fetched through the proxy of Secret ${quoted('object', name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
       fix: message`Remove spec.proxySecretRef.`,
@@ -264,17 +263,14 @@ export const sourceRepoIdentity: Rule = {
     if (!pinned) return
     const known = listed([...pinned.keys()].map(one => quoted('repository', one)))
     const what = message`${objectPart('Kustomization', node.namespace, node.name)} deploys from ${quoted('repository', url)}`
-    yield Subject.ofNode(node, index.node(node.parent)).violation(
-      ['spec', 'sourceRef'],
-      isAnother ? `${url} ${pinned.get(url)}` : url,
-      {
-        message: isAnother
-          ? message`${what}, but the repository at that address no longer has the pinned id ${pinned.get(url) ?? ''}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
-          : message`${what}, whose identity is not pinned for tenant ${quoted('tenant', node.tenant)}. Allowed: ${known}.`,
-        fix: isAnother
-          ? message`Set the address to where the pinned repository is now, or pin the id of the new repository.`
-          : message`Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.`,
-      },
-    )
+    const value = isAnother ? `${url} ${pinned.get(url)}` : url
+    yield Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], value, {
+      message: isAnother
+        ? message`${what}, but the repository at that address no longer has the pinned id ${pinned.get(url) ?? ''}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
+        : message`${what}, whose identity is not pinned for tenant ${quoted('tenant', node.tenant)}. Allowed: ${known}.`,
+      fix: isAnother
+        ? message`Set the address to where the pinned repository is now, or pin the id of the new repository.`
+        : message`Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.`,
+    })
   },
 }

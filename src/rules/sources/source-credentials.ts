@@ -28,16 +28,15 @@ export const sourceCredentialExfil: Rule = {
   docs: 'Use a Secret of the tenant. The Secret of a platform source may be used for the same organization on the same host. Leave `spec.passCredentials` unset. `spec.provider: aws`, `azure` or `gcp` is allowed for addresses in `allowedSources`. It is also allowed for a registry that a platform source uses with the same provider.',
   kinds: sourceKinds,
   *checkTenantObject(subject, context) {
-    const { object, kind } = subject
-    const found = addressOf(kind, object)
+    const found = addressOf(subject.kind, subject.object)
     const address = typeof found?.address === 'string' ? undefined : found?.address
     yield* evaluateSecrets(subject, context, address)
-    const pass = at(object.root, PASS)
+    const pass = subject.at(PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
       const what = message`forwards its credentials to every host that the chart index names`
       yield { ...violation(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
-    const provider = stringAt(object.root, PROVIDER)
+    const provider = subject.text(PROVIDER)
     if (provider?.toLowerCase() === 'github') yield* evaluateApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
@@ -54,9 +53,8 @@ export const sourceCredentialExfil: Rule = {
 
 /** The key of a GitHub App is the platform's, unless the tenant brings one. */
 function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Violation> {
-  const { object, id, node } = subject
-  const secret = stringAt(object.root, SECRETS[0]!) ?? ''
-  if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
+  const secret = subject.text(SECRETS[0]!) ?? ''
+  if (secret !== '' && isOwnSecret(context.index, subject.node, subject.id.namespace, secret)) return
   if (isGranted(subject, context, 'github', address)) return
   const what = message`signs in to ${quoted('repository', address?.text ?? '')} as a GitHub App whose key the tenant does not render`
   yield violation(
@@ -76,7 +74,7 @@ function* evaluateSecrets(
 ): Iterable<Violation> {
   if (!address) return
   for (const path of SECRETS) {
-    const name = stringAt(subject.object.root, path)
+    const name = subject.text(path)
     if (!name) continue
     const places = platformSources(subject, context)
       .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
@@ -163,7 +161,7 @@ export const platformSecretSent: Rule = {
       const violation = evaluateFleet(subject, context, read, address)
       if (violation) yield violation
     }
-    if (subject.kind === PUSH && at(subject.object.root, SELECTOR)) yield* selected(subject)
+    if (subject.kind === PUSH && subject.at(SELECTOR)) yield* selected(subject)
   },
 }
 
@@ -174,7 +172,7 @@ function evaluateFleet(
   address: Path | undefined,
 ): Violation | undefined {
   const { object, id, node } = subject
-  const written = address && at(object.root, address)
+  const written = address && subject.at(address)
   // then the Secret contains the address, which its author chooses
   if (address && !written) return undefined
   const found = platformSecret(index, node, id.namespace, name)
@@ -189,7 +187,7 @@ function evaluateFleet(
   ) {
     return undefined
   }
-  const to = address ? message` to ${quoted('repository', stringAt(object.root, address) ?? 'an unknown address')}` : ''
+  const to = address ? message` to ${quoted('repository', subject.text(address) ?? 'an unknown address')}` : ''
   return subject.violation(path, `${name} ${target ?? ''}`, {
     message: message`${subject.who} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
     fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}${found.isGuess ? ', and render it' : ''}.`,

@@ -17,7 +17,7 @@ import { addressIn, type FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import { refKey } from '../../fleet/model/source-ref.ts'
 import { GIT_REPOSITORY, HELM_RELEASE, IMAGE_UPDATE_AUTOMATION, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
-import { type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { SourceUse } from '../model/finding.ts'
@@ -43,14 +43,14 @@ export const sourceMutableRef: Rule = {
   docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name. There, every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a ref other than a branch needs an approval.',
   kinds: [GIT_REPOSITORY, OCI_REPOSITORY],
   *checkTenantObject(subject, { index }) {
-    const { object, id, kind, node } = subject
-    if (PINS.some(path => stringAt(object.root, path))) return
-    const name = stringAt(object.root, NAME)
+    const { id, kind, node } = subject
+    if (PINS.some(path => subject.text(path))) return
+    const name = subject.text(NAME)
     const paths: Path[] = kind === GIT_REPOSITORY ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
     if (kind === GIT_REPOSITORY && name?.startsWith('refs/tags/')) paths.push(NAME)
-    const path = paths.find(one => stringAt(object.root, one))
+    const path = paths.find(one => subject.text(one))
     if (!path) return
-    const value = stringAt(object.root, path) ?? ''
+    const value = subject.text(path) ?? ''
     const isRange = path === SEMVER && !/^\s*=?\s*v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?\s*$/.test(value)
     yield subject.violation(path, value, {
       message: message`${subject.who} follows ${isRange ? 'every newer tag in' : 'the tag'} ${quoted('value', value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
@@ -134,7 +134,7 @@ export const sourcePullRef: Rule = {
   docs: 'Set `spec.ref.branch` to a branch, or `spec.ref.commit` to a commit.',
   kinds: [GIT_REPOSITORY],
   *checkObject(subject) {
-    const name = stringAt(subject.object.root, NAME)
+    const name = subject.text(NAME)
     if (name === undefined || !UNMERGED.test(name.trim())) return
     yield subject.violation(NAME, name, { ...textsOf(subject.who, name) })
   },
@@ -180,7 +180,7 @@ export const gitRefAmbiguous: Rule = {
     for (const ref of REFS[subject.kind] ?? []) {
       for (const field of FIELDS) {
         const path = [...ref, field]
-        const text = stringAt(subject.object.root, path)
+        const text = subject.text(path)
         // other rules report a variable that is left
         const problem = text && !text.includes('${') ? problemOf(field, text) : undefined
         if (problem === undefined) continue

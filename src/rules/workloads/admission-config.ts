@@ -5,7 +5,7 @@ import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { everyPath, isUnset, textOf } from '../model/object-values.ts'
+import { isUnset, textOf } from '../model/object-values.ts'
 import { type Rule, type Subject, serverAnswer, type Violation } from '../model/rule.ts'
 
 /** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
@@ -83,10 +83,10 @@ function violation(subject: Subject): Violation {
 
 /** The platform's own configuration that a tenant's Service would answer. */
 function* inTenantsHands(subject: Subject, index: FleetIndex): Iterable<Violation> {
-  const { object, id, node } = subject
-  for (const path of SERVICES.flatMap(pattern => everyPath(object.root, pattern))) {
-    const namespace = stringAt(object.root, path) ?? ''
-    if (at(object.root, path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
+  const { id, node } = subject
+  for (const path of SERVICES.flatMap(pattern => subject.items(pattern))) {
+    const namespace = subject.text(path) ?? ''
+    if (subject.at(path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
     yield subject.violation(path, namespace, {
       level: 'warning',
       message: message`${objectPart(id.kind, '', id.name)} makes the API server call a Service in the tenant's namespace ${quoted('object', namespace)}. Allowed: a Service of the platform.`,
@@ -117,7 +117,7 @@ function* release(subject: Subject, index: FleetIndex): Iterable<Violation> {
   if (node.tenant === undefined || index.actsFor(node, object) === undefined) return
   for (const when of ['install', 'upgrade']) {
     const path: Path = ['spec', when, 'crds']
-    const policy = at(object.root, path)
+    const policy = subject.at(path)
     const text = textOf(policy) ?? ''
     if (!policy || isUnset(policy) || text === 'Skip' || text === 'Create') continue
     yield subject.violation(path, text, {
@@ -131,26 +131,24 @@ function* release(subject: Subject, index: FleetIndex): Iterable<Violation> {
 
 function definition(subject: Subject, index: FleetIndex): Violation {
   const { object, id, node } = subject
-  const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
-  return subject.violation(
-    webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
-    webhook ? 'Webhook' : 'CustomResourceDefinition',
-    {
-      message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
-      fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
-    },
-  )
+  const webhook = textOf(subject.at(['spec', 'conversion', 'strategy'])) === 'Webhook'
+  const path = webhook ? ['spec', 'conversion', 'strategy'] : ['kind']
+  const value = webhook ? 'Webhook' : 'CustomResourceDefinition'
+  return subject.violation(path, value, {
+    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
+    fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
+  })
 }
 
 /** The platform's definitions are its own, unless a tenant's Service would convert all users' objects. */
 function* conversion(subject: Subject, index: FleetIndex): Iterable<Violation> {
-  const { object, id, node } = subject
+  const { id, node } = subject
   const places: Path[] = [
     ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],
     ['spec', 'conversion', 'webhookClientConfig', 'service', 'namespace'],
   ]
   for (const path of places) {
-    const namespace = stringAt(object.root, path)
+    const namespace = subject.text(path)
     if (namespace === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
     yield subject.violation(path, namespace, {
       level: 'warning',

@@ -29,7 +29,7 @@ export const networkExposure: Rule = {
 
 function* externalAddresses(subject: Subject): Iterable<Violation> {
   const path = ['spec', 'externalIPs']
-  const list = at(subject.object.root, path)
+  const list = subject.at(path)
   if (!list || isUnset(list)) return
   if (list.type !== 'list') {
     yield violation(subject, path, textOf(list) ?? 'set', 'nothing')
@@ -67,14 +67,14 @@ export const networkPolicyOpen: Rule = {
   docs: 'Select the pods that need the traffic, or name peers or ports.',
   kinds: KINDS,
   *checkTenantObject(subject) {
-    const { object, kind } = subject
+    const { kind } = subject
     const specs: Path[] = [['spec']]
-    const list = at(object.root, ['specs'])
+    const list = subject.at(['specs'])
     if (kind === CILIUM && list?.type === 'list') specs.push(...list.items.map((_item, index) => ['specs', index]))
     for (const spec of specs) {
-      if (!selectsAll(at(object.root, spec), kind)) continue
+      if (!selectsAll(subject.at(spec), kind)) continue
       for (const direction of ['ingress', 'egress'] as const) {
-        const rule = openRule(at(object.root, spec), direction, kind)
+        const rule = openRule(subject.at(spec), direction, kind)
         if (rule !== undefined) yield openPolicyViolation(subject, [...spec, direction, rule], direction)
       }
     }
