@@ -107,26 +107,21 @@ export const baselineGrowth: Rule = {
   title: 'New entry in the baseline file',
   why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block while the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
   docs: plainText(DOCS),
-  *checkRepository(repository) {
-    const violation = grown(repository)
-    if (violation) yield violation
-  },
+  checkRepository: grown,
 }
 
-function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Violation | undefined {
-  if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return undefined
-  const at = { node: root, object: root.kustomization, path: [] }
+function* grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Iterable<Violation> {
+  if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return
+  const subject = Subject.ofNode(root)
   const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }
   const head = read(() => baselineOf(tree, url))
   if (head instanceof BailiwickError) {
-    return {
-      ...at,
+    return yield subject.violation([], 'unreadable', {
       origin: head.origin ?? start,
-      value: 'unreadable',
       level: 'error',
       message: asMessage(head.said ?? head.message),
       fix: asMessage(head.saidFix ?? head.fix ?? DOCS),
-    }
+    })
   }
   // an unreadable baseline accepted nothing
   const base = read(() => baselineOf(before, url))
@@ -134,14 +129,12 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepositor
   const added = [...head.keys()].filter(fingerprint => !known.has(fingerprint))
   const wider = [...head].filter(([fingerprint, entry]) => isWider(entry, known.get(fingerprint)))
   const count = new Set([...added, ...wider.map(([fingerprint]) => fingerprint)]).size
-  if (count === 0) return undefined
-  return {
-    ...at,
+  if (count === 0) return
+  yield subject.violation([], added.sort().join(' '), {
     origin: start,
-    value: [...added].sort().join(' '),
     message: message`${codeWord(BASELINE_FILE)} has ${count} new ${count === 1 ? 'entry' : 'entries'}. After the merge, these findings no longer block.`,
     fix: DOCS,
-  }
+  })
 }
 
 /** Whether an entry accepts something else than before: another severity, or other bytes behind an error. */

@@ -96,7 +96,7 @@ export const fluxLockdownWeakened: Rule = {
   docs: 'A new cluster sets what all other clusters set. Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
   kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
   checkObject: instanceElsewhere,
-  checkCluster: (cluster, context) => evaluateFleet(cluster, context),
+  checkCluster: evaluateFleet,
 }
 
 interface Loss {

@@ -40,9 +40,7 @@ export const capsuleDenied: Rule = {
       yield violation(subject, tenant!, refusal, levelOf(subject, refusal, context))
     }
   },
-  *checkNode(node, context) {
-    yield* cordonedChanges(node, context)
-  },
+  checkNode: cordonedChanges,
 }
 
 function* refusalsOf(subject: Subject, tenant: KubeObject, context: RuleContext): Iterable<CapsuleRefusal> {

@@ -44,7 +44,7 @@ export const accountCannotApply: Rule = {
   *checkNode(node, context) {
     // the roles of another cluster are not visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
-    if (lacksAccount(context, node, node.kustomization)) return
+    if (lacksAccount(Subject.ofNode(node), context)) return
     yield* unmadeAccounts(node, context)
     const unapplied = unappliedNames(node.cluster, context.index, context.before)
     const absent = [...unapplied.absent.keys()]
@@ -105,7 +105,7 @@ function isOtherRules(
 ): boolean {
   const { index } = context
   const { tenant, cluster, identity } = node
-  if (user !== identity.user && lacksAccount(context, node, object)) return true
+  if (user !== identity.user && lacksAccount(new Subject({ node, object }), context)) return true
   if (tenant === undefined) return false
   if (without === 'escalation' || isNamespace(idOf(object))) return true
   return !index.owns(cluster, tenant, request.namespace ?? '') || index.grantRefusal(node, object) !== undefined

@@ -14,11 +14,10 @@ import {
   misspelled,
 } from '../../fleet/model/kustomization-spec.ts'
 import { ACCOUNT_FIELD, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
@@ -30,50 +29,48 @@ export const saRequired: Rule = {
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
   docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml. Where the label of the namespace is all that the cluster has of a tenant, the finding is a warning.",
   kinds: applierKinds,
-  *checkObject({ object, node }, context) {
-    if (context.index.actsFor(node, object) === undefined) return
-    const violation = evaluateFleet(context, node, object)
-    if (violation) yield { ...violation, ...(meantAs(context, node, object) ?? named(context, node, object)) }
+  *checkObject(subject, context) {
+    const violation = withoutAccount(subject, context)
+    if (violation) yield { ...violation, ...(meantAs(subject, context) ?? named(subject, context)) }
   },
 }
 
 /** Whether this rule blocks an object that acts for a tenant: its account is not known. */
-export function lacksAccount(context: RuleContext, node: FleetNode, object: KubeObject): boolean {
-  return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
-}
+export const lacksAccount = (subject: Subject, context: RuleContext): boolean =>
+  withoutAccount(subject, context) !== undefined
 
 /** A key that was probably meant to name the account is the cause, and no other rule reports it. */
-function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Violation> | undefined {
-  const { kind, namespace, name } = idOf(object)
-  const path = misspelled(object, ACCOUNT_FIELD)
+function meantAs(subject: Subject, context: RuleContext): Partial<Violation> | undefined {
+  const path = misspelled(subject.object, ACCOUNT_FIELD)
   if (path?.length !== ACCOUNT_FIELD.length) return undefined
-  const account = stringAt(object.root, path)
-  const isCertain = account !== undefined && isKnown(context, cluster, namespace, account)
+  const account = subject.text(path)
+  const isCertain = account !== undefined && isKnown(context, subject.node.cluster, subject.id.namespace, account)
   return {
     path,
     isMalformed: true,
-    message: message`${objectPart(kind, namespace, name)}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
+    message: message`${subject.who}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
     fix: message`Rename it to ${codeWord('serviceAccountName')}.`,
     ...(isCertain ? { edit: { rename: 'serviceAccountName' } } : {}),
   }
 }
 
 /** The account of the namespace, where the platform acts there as one account only, or renders one only. */
-function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Violation, 'edit'> {
-  const { namespace } = idOf(object)
-  const { cluster } = node
+function named(subject: Subject, { index, config }: RuleContext): Pick<Violation, 'edit'> {
+  const { namespace } = subject.id
+  const { cluster } = subject.node
   const candidates = [soleReconciler(index, cluster, namespace), soleAccount(index, cluster, namespace)]
   const name = candidates.find(one => one !== undefined && isKnown({ index, config }, cluster, namespace, one))
   if (name === undefined) return {}
-  return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
+  return { edit: subject.at(ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
-function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Violation | undefined {
+function withoutAccount(subject: Subject, context: RuleContext): Violation | undefined {
   const { index } = context
-  const { kind, namespace, name } = idOf(object)
+  const { object, node, who } = subject
+  const { namespace } = subject.id
   // the rule invalid-object reports an invalid name
-  if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
-  const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
+  if (index.actsFor(node, object) === undefined || !isBlank(subject.at(ACCOUNT_FIELD))) return undefined
+  const written = subject.text(ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
   const isRendered = account !== undefined && isKnown(context, node.cluster, namespace, account)
   if (written === '' && isRendered && mayApply(context, node.cluster, namespace, account)) return undefined
@@ -84,8 +81,8 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
   const owner = index.ownerOf(node.cluster, namespace)
   const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
   const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
-  return new Subject({ node, object }).asNode(index).violation(ACCOUNT_FIELD, written, {
-    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
+  return subject.asNode(index).violation(ACCOUNT_FIELD, written, {
+    message: message`${who} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     ...(isAlone ? { level: 'warning' } : {}),
     fix: isAlone
       ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`

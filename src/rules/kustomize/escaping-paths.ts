@@ -53,9 +53,8 @@ function pathsOf({ kind, object }: Subject): Path[] {
   if (kind === IMAGE_UPDATE_AUTOMATION) return [['spec', 'update', 'path']]
   if (kind === ARTIFACT_GENERATOR || kind === GIT_REPOSITORY) return []
   const spec = kind === HELM_RELEASE ? ['spec', 'chart', 'spec'] : ['spec']
-  const files = at(object.root, [...spec, 'valuesFiles'])
-  const indices = files?.type === 'list' ? [...files.items.keys()] : []
-  return [[...spec, 'chart'], [...spec, 'valuesFile'], ...indices.map(index => [...spec, 'valuesFiles', index])]
+  const files = everyPath(object.root, [...spec, 'valuesFiles', '*'])
+  return [[...spec, 'chart'], [...spec, 'valuesFile'], ...files]
 }
 
 function problemOf(kind: string, path: Path, text: string) {

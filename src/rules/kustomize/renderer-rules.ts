@@ -58,9 +58,7 @@ export const patchUnmatched: Rule = {
   why: 'kustomize does not report a `target` that selects no object: after a rename or a typo the patch, which may harden or restrict the object, is not applied.',
   source: 'kustomize, api/internal/builtins/PatchTransformer.go',
   docs: 'Correct the `target` of the patch, or remove the patch. In a Component or in spec.patches of a Flux Kustomization, a target without a plain name may match no object.',
-  *checkNode(node, context) {
-    yield* unmatched(node, context)
-  },
+  checkNode: unmatched,
 }
 
 function* unmatched(node: FleetNode, { index }: RuleContext): Generator<Violation> {

@@ -47,7 +47,7 @@ function* outsideNamespaces(subject: TenantSubject, context: RuleContext): Itera
     namespace === ''
       ? 'has no namespace'
       : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
-  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
+  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, subject)
   yield subject.violation(FIELD, namespace, {
     message: message`${subject.who} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
@@ -109,7 +109,7 @@ export const clusterScopedForbidden: Rule = {
   docs: 'Ask a fleet admin to add the object to the fleet repository.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
-    const { object, node, id } = subject
+    const { node, id } = subject
     const scope = index.scopeOf(node.cluster, id.apiVersion, id.kind)
     if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(id.apiVersion, id.kind))) return
     // the rule namespace-ownership decides who may write a Namespace
@@ -117,7 +117,7 @@ export const clusterScopedForbidden: Rule = {
     const who = objectPart(id.kind, '', id.name)
     yield subject.violation(['kind'], id.kind, {
       isMalformed: true,
-      message: message`${who} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
+      message: message`${who} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, subject)}`,
       fix: message`Remove ${who} from this repository, or ask a fleet admin to add it to the fleet repository.`,
     })
   },

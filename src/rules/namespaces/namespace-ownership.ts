@@ -66,7 +66,7 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
+    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, subject)}`
     yield violation(
       ['metadata', 'name'],
       id.name,

@@ -46,12 +46,8 @@ export const policyDenied: Rule = {
       yield answer === 'spelling' ? { ...violation, ...SPELLING } : violation
     }
   },
-  *checkNode(node, context) {
-    yield* deletions(node, context)
-  },
-  *checkRemoved(node, context) {
-    yield* deletions(node, context)
-  },
+  checkNode: deletions,
+  checkRemoved: deletions,
 }
 
 function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> {

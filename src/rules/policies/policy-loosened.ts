@@ -46,9 +46,7 @@ export const policyLoosened: Rule = {
     yield* deletions(node, context)
     yield* overtaken(node, context)
   },
-  *checkRemoved(node, context) {
-    yield* deletions(node, context)
-  },
+  checkRemoved: deletions,
   *checkCluster(cluster, { index, before }) {
     const root = index.rootOf(cluster.name)
     if (!root || !before) return

@@ -7,10 +7,9 @@ import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import { annotationNaming, annotations, fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../kube/capabilities/named-values.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { textsOf } from '../../kube/read-fields.ts'
-import { type Rule, type RuleContext, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/confinement.ts'
 import { isUnlooked } from '../namespaces/object-identity.ts'
 import { FLAGGER_KINDS, hostOf, insideOf, isShareable } from './endpoints.ts'
@@ -27,10 +26,7 @@ export const crossNamespaceRef: Rule = {
   kinds: 'every',
   *checkObject(subject, context) {
     const { object, node } = subject
-    for (const reference of references(object)) {
-      const violation = evaluateReference(context, node, object, reference)
-      if (violation) yield violation
-    }
+    for (const reference of references(object)) yield* foreignReference(subject, reference, context)
     if (node.tenant !== undefined) yield* ofOtherControllers(subject as TenantSubject, context)
   },
 }
@@ -71,33 +67,27 @@ function foreign(subject: TenantSubject, { path, value, field, what }: ForeignNa
   })
 }
 
-function evaluateReference(
-  context: RuleContext,
-  node: FleetNode,
-  object: KubeObject,
-  reference: Reference,
-): Violation | undefined {
+function* foreignReference(subject: Subject, reference: Reference, context: RuleContext): Iterable<Violation> {
   const { index } = context
-  const { kind, namespace, name } = idOf(object)
+  const { object, node } = subject
+  const { namespace } = subject.id
   const target = reference.namespace
-  if (target === null || target === namespace) return undefined
+  if (target === null || target === namespace) return
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
   // the platform may refer freely from a tenant's namespace, unless Flux would refuse to act on it
   const tenant = index.actsFor(node, object)
-  if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
-  if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return undefined
+  if (tenant === undefined || (node.tenant === undefined && !locked)) return
+  if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return
   const access = accessOf(index, node.cluster, namespace, reference)
   // if Flux does not refuse, the source's owner decides; the rule source-acl reports namespaces that the list excludes
-  if (!locked && access !== 'none') return undefined
-  const who = objectPart(kind, namespace, name)
+  if (!locked && access !== 'none') return
   const what = objectPart(reference.kind, target, reference.name)
   const answer = fluxAnswer(reference, locked, access)
-  return new Subject({ node, object })
-    .asNode(index)
-    .violation(reference.path, `${reference.kind}/${target}/${reference.name}`, {
-      message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
-      ...fixOf(context, node, namespace, reference),
-    })
+  const value = `${reference.kind}/${target}/${reference.name}`
+  yield subject.asNode(index).violation(reference.path, value, {
+    message: message`${subject.who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
+    ...fixOf(context, node, namespace, reference),
+  })
 }
 
 /** Without `namespace` it refers to the object's own namespace, which is an edit only if an object is there. */

@@ -127,10 +127,7 @@ export const receiverWildcard: Rule = {
   docs: 'Name the objects, or select them with `name: "*"` and `matchLabels`. A `resourceFilter` must test a field of `res`.',
   kinds: [RECEIVER],
   *checkTenantObject(subject) {
-    const list = subject.at(['spec', 'resources'])
-    const items = list?.type === 'list' ? [...list.items.keys()] : []
-    for (const index of items) {
-      const path = ['spec', 'resources', index]
+    for (const path of subject.items(['spec', 'resources', '*'])) {
       const labels = subject.at([...path, 'matchLabels'])
       const selects = labels?.type === 'map' && labels.fields.size > 0
       if (subject.text([...path, 'name'])?.trim() !== '*' || selects) continue

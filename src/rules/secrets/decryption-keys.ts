@@ -36,10 +36,8 @@ export const decryptionRef: Rule = {
   source: 'kustomize-controller, internal/decryptor',
   docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List these in `.sops.yaml` of the base branch: a KMS role, a Vault address, and a key vault outside Azure. List a key that the controller's own identity can use there, too.",
   kinds: [KUSTOMIZATION],
-  *checkTenantObject(subject, { index }) {
-    yield* named(subject, index)
-  },
-  checkRepository: repository => chosenKeys(repository),
+  checkTenantObject: (subject, { index }) => named(subject, index),
+  checkRepository: chosenKeys,
 }
 
 function* named(subject: Subject, index: FleetIndex): Iterable<Violation> {
@@ -114,27 +112,24 @@ export const sopsCiphertextReuse: Rule = {
   source: 'kustomize-controller --sops-age-secret',
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: [KUSTOMIZATION],
-  *checkObject(subject, { index }) {
-    const violation = evaluateFleet(subject, index)
-    if (violation) yield violation
-  },
-  checkCluster: (cluster, context) => copies(cluster, context),
+  checkObject: withoutOwnKey,
+  checkCluster: copies,
 }
 
-function evaluateFleet(subject: Subject, index: FleetIndex): Violation | undefined {
+function* withoutOwnKey(subject: Subject, { index }: RuleContext): Iterable<Violation> {
   const { object, node } = subject
   const decryption = subject.at(['spec', 'decryption'])
-  if (decryption?.type !== 'map' || !isBlank(subject.at(FIELD))) return undefined
-  if (index.actsFor(node, object) === undefined) return undefined
+  if (decryption?.type !== 'map' || !isBlank(subject.at(FIELD))) return
+  if (index.actsFor(node, object) === undefined) return
   const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
   const secret = flags?.get('sops-age-secret') ?? ''
   // the platform did not choose the controller's identity for a tenant's own Kustomization
   const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(subject.at(ACCOUNT))
-  if (secret === '' && !usesIdentity) return undefined
+  if (secret === '' && !usesIdentity) return
   const key = usesIdentity
     ? "everything that the controller's identity can decrypt"
     : message`everything with its own (--sops-age-secret is ${quoted('value', secret)})`
-  return subject.asNode(index).violation(['spec', 'decryption'], 'without secretRef', {
+  yield subject.asNode(index).violation(['spec', 'decryption'], 'without secretRef', {
     message: message`${subject.who} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
     fix: message`Set spec.decryption.secretRef to a Secret with the tenant's key.`,
   })

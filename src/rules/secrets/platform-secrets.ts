@@ -93,9 +93,9 @@ export const externalSecretClusterStore: Rule = {
 function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Violation> {
   const places: Path[] = [
     ['spec', 'secretStoreRef'],
-    ...items(subject.object.root, ['spec', 'secretStoreRefs']),
+    ...subject.items(['spec', 'secretStoreRefs', '*']),
     ...['data', 'dataFrom'].flatMap(field =>
-      items(subject.object.root, ['spec', field]).map(path => [...path, 'sourceRef', 'storeRef']),
+      subject.items(['spec', field, '*']).map(path => [...path, 'sourceRef', 'storeRef']),
     ),
   ]
   for (const place of places) {
@@ -124,18 +124,13 @@ function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): b
 }
 
 function* evaluateGrant(subject: Subject): Iterable<Violation> {
-  for (const path of items(subject.object.root, ['spec', 'from'])) {
+  for (const path of subject.items(['spec', 'from', '*'])) {
     const namespace = subject.text([...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
     const problem = message`${subject.who} admits every namespace. Allowed: namespaces by name.`
     const fix = message`Set from[].namespace to the namespace that may refer to this one.`
     yield subject.violation([...path, 'namespace'], namespace, { message: problem, fix })
   }
-}
-
-function items(root: Node, path: Path): Path[] {
-  const list = at(root, path)
-  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
 }
 
 /** Why a Secret of a tenant's namespace is the platform's. */

@@ -34,7 +34,7 @@ export const sopsNotDecrypted: Rule = {
       yield* misplacedIn(subject)
     }
   },
-  checkRepository: repository => damagedKeys(repository),
+  checkRepository: damagedKeys,
 }
 
 interface NotDecrypted {

@@ -183,10 +183,8 @@ export const sourceInclude: Rule = {
   docs: 'Include a source that the platform declares, or one on a branch of such a source or of `gatedBranches`. A source with a pinned `spec.ref.commit` is allowed too.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
-    const list = subject.at(['spec', 'include'])
-    if (list?.type !== 'list') return
-    for (const index of list.items.keys()) {
-      const path = ['spec', 'include', index, 'repository', 'name']
+    for (const include of subject.items(['spec', 'include', '*'])) {
+      const path = [...include, 'repository', 'name']
       const name = subject.text(path)
       const what = name && ungated(subject, name, context)
       if (!what) continue

@@ -157,38 +157,29 @@ export const platformSecretSent: Rule = {
   kinds: sendingKinds,
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)
-    for (const read of reads) {
-      const violation = evaluateFleet(subject, context, read, address)
-      if (violation) yield violation
-    }
+    for (const read of reads) yield* sentElsewhere(subject, context, read, address)
     if (subject.kind === PUSH && subject.at(SELECTOR)) yield* selected(subject)
   },
 }
 
-function evaluateFleet(
+function* sentElsewhere(
   subject: TenantSubject,
   { index }: RuleContext,
   { path, name }: NameRead,
   address: Path | undefined,
-): Violation | undefined {
+): Iterable<Violation> {
   const { object, id, node } = subject
   const written = address && subject.at(address)
   // then the Secret contains the address, which its author chooses
-  if (address && !written) return undefined
+  if (address && !written) return
   const found = platformSecret(index, node, id.namespace, name)
-  if (!found) return undefined
+  if (!found) return
   const target = address ? placeAt(object.root, address) : undefined
-  if (
-    target !== undefined &&
-    !isBetween(object.root) &&
-    platformReaders(index, node.cluster, id.namespace, 'Secret', name).some(one =>
-      ADDRESSES.some(other => placeAt(one.object.root, other) === target),
-    )
-  ) {
-    return undefined
-  }
+  const isTarget = ({ object: reader }: Rendered) => ADDRESSES.some(other => placeAt(reader.root, other) === target)
+  const readers = platformReaders(index, node.cluster, id.namespace, 'Secret', name)
+  if (target !== undefined && !isBetween(object.root) && readers.some(isTarget)) return
   const to = address ? message` to ${quoted('repository', subject.text(address) ?? 'an unknown address')}` : ''
-  return subject.violation(path, `${name} ${target ?? ''}`, {
+  yield subject.violation(path, `${name} ${target ?? ''}`, {
     message: message`${subject.who} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
     fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}${found.isGuess ? ', and render it' : ''}.`,
     ...(found.isGuess ? { level: 'warning' as const, severity: 'medium' as const } : {}),

@@ -76,30 +76,25 @@ export const sourceUngatedRef: Rule = {
   why: 'Bailiwick evaluates a change where it is merged. Flux deploys pushes to a branch without the check, in the same or another repository, without an evaluation.',
   docs: 'Follow a branch that requires the check and belongs to the tenant (a platform source of the tenant follows it, or `gatedBranches` of .github/bailiwick.yaml lists it), or pin a commit (`spec.ref.commit`). The setting `tenantSources` of .github/bailiwick.yaml decides about everything else. `gated` (default): it needs the approval of a fleet admin, once for tenant, address, ref and account (`approvedSources`, `/bailiwick approve-source`). The command line cannot ask GitHub: it warns about a source that it can read, and lists one that it cannot read as a required approval. `declared`: it is a violation. `any`: it is allowed. Tags and version ranges count as branches that do not require the check. Charts, registries and buckets have no branches (see `source-opaque`). A cluster that changes its branch is a required approval.',
   kinds: [GIT_REPOSITORY],
-  *checkTenantObject(subject, context) {
-    const violation = violationOf(subject, context)
-    if (violation) yield violation
-  },
+  checkTenantObject: ungated,
 }
 
-function violationOf(subject: TenantSubject, { index, config }: RuleContext): Violation | undefined {
+function* ungated(subject: TenantSubject, { index, config }: RuleContext): Iterable<Violation> {
   const { object, id, node } = subject
-  if (config.tenantSources === 'any') return undefined
+  if (config.tenantSources === 'any') return
   const { url, ref } = followedBy(object, config.aliases)
-  if (url === '' || url.includes('${') || ref.commit) return undefined
+  if (url === '' || url.includes('${') || ref.commit) return
   // source-pull-ref reports a reference to an unmerged change
-  if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
-    return undefined
-  }
-  if (isGatedSource(index, config, subject)) return undefined
+  if (/^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name ?? '')) return
+  if (isGatedSource(index, config, subject)) return
   const isKnown = !index.isRefused(node.cluster, id.namespace, id.name) && index.isKnownRepository(url)
   const takers = takersOf(index, node.cluster, node.tenant, id)
   const isDeclared = config.tenantSources === 'declared'
-  if (isDeclared ? !isKnown && takers.length === 0 : !isShown(subject, takers, { index, config })) return undefined
+  if (isDeclared ? !isKnown && takers.length === 0 : !isShown(subject, takers, { index, config })) return
   const whose = isKnown ? 'no platform source of this tenant follows it' : 'the repository is not part of the fleet'
   const what = isDeclared ? 'whose changes are not evaluated' : 'which does not require the check as far as git shows'
   const remedy = isDeclared ? 'declare the source' : 'approve it (approvedSources in .github/bailiwick.yaml)'
-  return subject.violation(refPath(object), `${url} ${wordsOf(ref)}`, {
+  yield subject.violation(refPath(object), `${url} ${wordsOf(ref)}`, {
     message: message`${subject.who} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}: ${whose}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
     fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to ${remedy}.`,
     ...(isDeclared ? {} : { level: 'warning' }),

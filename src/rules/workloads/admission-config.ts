@@ -130,12 +130,11 @@ function* release(subject: Subject, index: FleetIndex): Iterable<Violation> {
 }
 
 function definition(subject: Subject, index: FleetIndex): Violation {
-  const { object, id, node } = subject
   const webhook = textOf(subject.at(['spec', 'conversion', 'strategy'])) === 'Webhook'
   const path = webhook ? ['spec', 'conversion', 'strategy'] : ['kind']
   const value = webhook ? 'Webhook' : 'CustomResourceDefinition'
   return subject.violation(path, value, {
-    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
+    message: message`${objectPart(subject.id.kind, '', subject.id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, subject)}`,
     fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
   })
 }

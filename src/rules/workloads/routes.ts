@@ -8,7 +8,7 @@ import { annotationNaming, fieldsNaming, kindsNaming } from '../../kube/capabili
 import { namedBy } from '../../kube/capabilities/named-values.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { everyMap, isUnset, textOf } from '../model/object-values.ts'
+import { everyMap, everyPath, isUnset, textOf } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VIRTUAL_SERVERS = [
@@ -38,7 +38,7 @@ export const ingressHijack: Rule = {
   *checkTenantObject(subject) {
     for (const one of snippets(subject)) yield snippet(subject, one)
   },
-  checkCluster: (cluster, context) => overlaps(cluster, context),
+  checkCluster: overlaps,
 }
 
 function snippet(subject: Subject, { path, value, what, level }: Snippet): Violation {
@@ -183,7 +183,7 @@ function nameless(index: FleetIndex, cluster: string, kind: string, object: Kube
   if (kind.endsWith('/Ingress')) return ofIngress(root)
   if (/^traefik\.[a-z.]+\/IngressRoute$/.test(kind)) return ofTraefik(root)
   if (!/^gateway\.networking\.k8s\.io\/(?:HTTP|GRPC|TLS)Route$/.test(kind)) return []
-  if (itemsOf(root, ['spec', 'hostnames']).length > 0) return []
+  if (everyPath(root, ['spec', 'hostnames', '*']).length > 0) return []
   return ofParents(index, cluster, object, tenant)
 }
 
@@ -195,12 +195,12 @@ function ofIngress(root: Node): RouteHost[] {
     ['spec', 'defaultBackend'],
     ['spec', 'backend'],
   ]
-  const rules = itemsOf(root, ['spec', 'rules']).filter(path => !stringAt(root, [...path, 'host']))
+  const rules = everyPath(root, ['spec', 'rules', '*']).filter(path => !stringAt(root, [...path, 'host']))
   return [...rest.filter(path => at(root, path) !== undefined), ...rules].slice(0, 1).map(all)
 }
 
 function ofTraefik(root: Node): RouteHost[] {
-  const paths = itemsOf(root, ['spec', 'routes']).map(path => [...path, 'match'])
+  const paths = everyPath(root, ['spec', 'routes', '*']).map(path => [...path, 'match'])
   return paths
     .filter(path => {
       const rule = stringAt(root, path) ?? ''
@@ -229,7 +229,7 @@ const namesHost = (rule: string): boolean => /\bHost(?:SNI|Header)?\(/.test(rule
 /** A route without names gets those of the listeners that it attaches to; of a Gateway that is not visible, all. */
 function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenant: string): RouteHost[] {
   const { root } = object
-  return itemsOf(root, ['spec', 'parentRefs']).flatMap(path => {
+  return everyPath(root, ['spec', 'parentRefs', '*']).flatMap(path => {
     const kind = stringAt(root, [...path, 'kind']) || 'Gateway'
     const namespace = stringAt(root, [...path, 'namespace']) || idOf(object).namespace
     // a mesh routes a Service's traffic, and the tenant's own Gateway is the tenant's
@@ -238,7 +238,7 @@ function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenan
     const section = stringAt(root, [...path, 'sectionName'])
     const gateway = index.platformObject(cluster, GATEWAY, namespace, name)
     if (kind !== 'Gateway' || !gateway) return [all(path)]
-    const listeners = itemsOf(gateway.root, ['spec', 'listeners']).filter(
+    const listeners = everyPath(gateway.root, ['spec', 'listeners', '*']).filter(
       one => section === undefined || stringAt(gateway.root, [...one, 'name']) === section,
     )
     return listeners.map(one => ({
@@ -247,11 +247,6 @@ function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenan
       catchesAll: true as const,
     }))
   })
-}
-
-function itemsOf(root: Node, path: Path): Path[] {
-  const list = at(root, path)
-  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
 }
 
 /** A host name that an object asks traffic for. */
