@@ -3,7 +3,7 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
 import { isPlatform } from '../../fleet/facts/object-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
 import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
@@ -335,12 +335,12 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   if (index.unseenGrants(cluster, user, request).some(reason => !dangling.has(reason))) return
   const near = nearMiss(index, acting, request, missing[0])
   const isSelf = request.verb === 'impersonate'
-  const { kind, namespace, name } = idOf(object)
+  const { namespace } = idOf(object)
   const value = `${request.verb} ${userName}`
   yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
     cause: hashOf([request.verb, userName]),
     message: isSelf
-      ? message`${objectPart(kind, namespace, name)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
+      ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
       : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
     fix: near
       ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`

@@ -1,6 +1,6 @@
 import { message, part } from '../../base/message.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import { at, canonical, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, canonical, entriesOf, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import type { FindingLevel, Rule, Subject, Violation } from '../model/rule.ts'
 import { CONFIGURATION, TENANT, webhookVersion } from './capsule-users.ts'
@@ -27,9 +27,7 @@ export const capsulePolicyWeakened: Rule = {
       const [old, young] = [at(was.root, path), subject.at(path)]
       if (limit(old, young, users)) yield violation(subject, path, old, young, levelOf(level, old))
     }
-    const annotations = at(was.root, ['metadata', 'annotations'])
-    if (annotations?.type !== 'map') return
-    for (const [key, { value }] of annotations.fields) {
+    for (const [key, value] of entriesOf(at(was.root, ['metadata', 'annotations']))) {
       if (!key.startsWith(ANNOTATIONS) || !/\/(forbidden-|allowed-|enable-|available-|deny-)/.test(key)) continue
       const path = ['metadata', 'annotations', key]
       const now = subject.at(path)

@@ -4,7 +4,7 @@ import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText, unknownRole } from '../../fleet/facts/grants.ts'
 import type { RightRefusal } from '../../fleet/facts/rights-index.ts'
-import { objectPart } from '../../fleet/facts/shown.ts'
+import { objectPart, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
@@ -207,7 +207,6 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const deciding = certain.filter(isDeciding)
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
-    const { kind, namespace, name } = idOf(object)
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
     const lost = isTaken ? lostBinding(index, context.before, place) : undefined
@@ -215,7 +214,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
     const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
     yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
       ...(origin ? { origin } : {}),
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
       cause: hashOf(
         unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
@@ -302,8 +301,7 @@ const MAX_SHOWN = 3
 
 function shownObjects(objects: readonly KubeObject[]): Message {
   const shown = objects.slice(0, MAX_SHOWN).map(object => {
-    const { kind, namespace, name } = idOf(object)
-    return objectPart(kind, namespace, name)
+    return whoOf(object)
   })
   return message`${listed(shown)}${objects.length > MAX_SHOWN ? message` and ${objects.length - MAX_SHOWN} more` : message``}`
 }
@@ -350,12 +348,11 @@ function lateRefusals(
     return isDeciding(one) && before.refusalOf(node.cluster, one.user, one.request) !== undefined
   })
   return [...Map.groupBy(only, one => one.object)].map(([object, [first]]) => {
-    const { kind, namespace, name } = idOf(object)
     const others = late.filter(one => one.name !== display(idOf(object)))
     const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
     const value = `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`
     return new Subject({ node, object }).violation(['metadata', 'name'], value, {
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
+      message: message`${whoOf(object)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
       fix:
         others.length === 0
           ? message`Have ${grants} applied by an account that may write it.`

@@ -6,7 +6,7 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText } from '../../fleet/facts/grants.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isBlank, kubeConfigOf, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
 import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
@@ -201,10 +201,9 @@ export function unboundAccount(
   if (index.holdsRoles(node.cluster, user)) return undefined
   const isNodes = user === node.identity.user
   const applier = isNodes ? node.kustomization : object
-  const { kind, namespace, name } = idOf(applier)
   const isDefault = isBlank(at(applier.root, ACCOUNT_FIELD))
   const what = isDefault
-    ? message`${objectPart(kind, namespace, name)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
+    ? message`${whoOf(applier)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)

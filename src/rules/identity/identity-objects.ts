@@ -3,10 +3,10 @@ import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
-import type { Path } from '../../kube/node.ts'
+import { entriesOf, type Path } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
@@ -65,9 +65,7 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
 
 function* capsuleMarks(subject: Subject): Iterable<Violation> {
   for (const [part, pattern] of MARKS) {
-    const map = subject.at(['metadata', part])
-    if (map?.type !== 'map') continue
-    for (const key of map.fields.keys()) {
+    for (const [key] of entriesOf(subject.at(['metadata', part]))) {
       if (!pattern.test(key)) continue
       yield violation(
         subject,
@@ -135,11 +133,11 @@ function accountsOf(object: KubeObject): string[] {
 export const removedCause = (object: string): string => hashOf(['removed', object])
 
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
-  const { kind, namespace, name } = idOf(object)
+  const { kind } = idOf(object)
   return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
     cause: removedCause(display(idOf(object))),
     isBefore: true,
-    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
+    message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   })
 }

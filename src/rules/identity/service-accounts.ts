@@ -3,7 +3,7 @@ import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { namespacePart, objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import {
   accountOf,
@@ -230,7 +230,7 @@ function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, 
 
 function* evaluateUse(context: RuleContext, subject: Subject): Iterable<Violation> {
   const { node, object } = subject
-  const { kind, namespace, name } = idOf(object)
+  const { namespace } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   if (account === undefined) return
@@ -241,7 +241,7 @@ function* evaluateUse(context: RuleContext, subject: Subject): Iterable<Violatio
     yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
       follows: bindingCause(binding),
-      message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     })
   }

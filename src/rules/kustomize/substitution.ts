@@ -2,12 +2,12 @@ import { codeWord, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import { type Need, needsOf } from '../../fleet/graph/node-values.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Node, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
+import { at, entriesOf, type Node, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 import { scalarsOf } from '../model/object-values.ts'
@@ -213,9 +213,7 @@ function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex):
   const places = new Map<string, string>()
   for (const need of secrets) {
     for (const { object } of index.versionsOf(node.cluster, '/Secret', node.namespace, nameOf(need))) {
-      const data = at(object.root, ['data'])
-      if (data?.type !== 'map') continue
-      for (const key of data.fields.keys()) {
+      for (const [key] of entriesOf(at(object.root, ['data']))) {
         const { file, line } = originAt(object.root, ['data', key])
         places.set(`${file}:${line}`, key)
       }
@@ -238,9 +236,8 @@ function shows(
 }
 
 function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Violation {
-  const { kind, namespace, name: own } = idOf(object)
   return new Subject({ node, object }).violation(path, name, {
-    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+    message: message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
     fix: message`Replace the variable with a secretKeyRef in the workload.`,
   })
 }

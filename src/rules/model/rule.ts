@@ -4,7 +4,7 @@ import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOfId, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart } from '../../fleet/facts/shown.ts'
+import { whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
@@ -89,7 +89,7 @@ export class Subject implements Rendered {
 
   /** Its name in messages. */
   get who(): MessagePart {
-    return objectPart(this.id.kind, this.id.namespace, this.id.name)
+    return whoOf(this.object)
   }
 
   /** The same object at the node that it is itself, where it is one. */

@@ -3,7 +3,7 @@ import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, entriesOf, type Node, stringAt } from '../../kube/node.ts'
 import { forbiddenKey } from '../capsule/allow-lists.ts'
 import { tenantsOwnedBy, webhookVersion } from '../capsule/capsule-users.ts'
 import { type FindingLevel, type Rule, type Subject, serverWords, type Violation } from '../model/rule.ts'
@@ -52,9 +52,7 @@ function* protectedKeys(subject: Subject, index: FleetIndex): Iterable<Violation
   const { node, id } = subject
   const given = index.platformObject(node.cluster, '/Namespace', '', id.name)
   for (const part of ['labels', 'annotations']) {
-    const map = subject.at(['metadata', part])
-    if (map?.type !== 'map') continue
-    for (const [key, { value }] of map.fields) {
+    for (const [key, value] of entriesOf(subject.at(['metadata', part]))) {
       const path = ['metadata', part, key]
       const denied = deniedByCapsule(index, node, part, key)
       const level = levelOf(part, key, value, at(given?.root, path), denied !== undefined)

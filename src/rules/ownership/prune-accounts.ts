@@ -2,7 +2,7 @@ import { type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted, shownName } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, shownName, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
 import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
@@ -89,9 +89,9 @@ function violation(
   tenant: string,
 ): Violation {
   const of = idOf(support)
-  const { kind, namespace, name } = idOf(object)
+  const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
-  const deletes = message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
   const common = {
     node,
     object,

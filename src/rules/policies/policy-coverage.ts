@@ -6,7 +6,7 @@ import { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
-import { at, canonical, itemsOf, stringAt } from '../../kube/node.ts'
+import { at, canonical, entriesOf, itemsOf, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Rule, type RuleContext, Subject } from '../model/rule.ts'
 import { admissionOf, findingPolicy } from './admission.ts'
@@ -95,7 +95,7 @@ export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'obje
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
   const marks = (part: string, pattern: RegExp) => {
     const map = at(object.root, ['metadata', part])
-    return map?.type === 'map' ? [...map.fields.keys()].filter(key => pattern.test(key)) : []
+    return entriesOf(map).flatMap(([key]) => (pattern.test(key) ? [key] : []))
   }
   if (kind === '/ServiceAccount') return marks('labels', CAPSULE_PROMOTED)
   const isCapsule = kind === CAPSULE_TENANT

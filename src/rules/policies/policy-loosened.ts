@@ -9,7 +9,7 @@ import type { Origin } from '../../base/origin.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -51,8 +51,7 @@ export const policyLoosened: Rule = {
     const root = index.rootOf(cluster.name)
     if (!root || !before) return
     for (const { object, origin, what, value } of changedPolicies(before, index, cluster.name)) {
-      const { kind, namespace, name } = idOf(object)
-      const who = objectPart(kind, namespace, name)
+      const who = whoOf(object)
       yield new Subject({ node: root, object }).violation([], value, {
         origin,
         message: message`${who} ${what}, so that less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
@@ -70,11 +69,10 @@ function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<V
     if (node.dependsOn.includes(key) || !policies || policies.tenant !== undefined) continue
     const [policy] = policiesIn(index.objectsOf(key))
     if (!policy) continue
-    const { kind, namespace, name } = idOf(policy)
     const [who, other] = [node, policies].map(one => objectPart('Kustomization', one.namespace, one.name))
     yield Subject.ofNode(node).violation(['spec', 'dependsOn'], `dependsOn ${policies.namespace}/${policies.name}`, {
       origin: originAt(node.kustomization.root, ['spec', 'dependsOn']),
-      message: message`${who!} no longer waits for ${other!}, so its objects may be applied before ${objectPart(kind, namespace, name)}. Allowed: policies that are there first. Flux accepts it.`,
+      message: message`${who!} no longer waits for ${other!}, so its objects may be applied before ${whoOf(policy)}. Allowed: policies that are there first. Flux accepts it.`,
       fix: message`Restore ${part('value', policies.name)} in spec.dependsOn, or have a fleet admin approve the change.`,
     })
   }

@@ -3,11 +3,11 @@ import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { ENCRYPTED, kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import { isBlank } from '../../fleet/model/kustomization-spec.ts'
 import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { at, entriesOf, type Path, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { readersOf } from '../git/rendered-tree.ts'
 import { scalarsOf } from '../model/object-values.ts'
@@ -60,7 +60,7 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
   if (!secret) return undefined
   const keys = ['data', 'stringData'].flatMap(part => {
     const map = at(secret.root, [part])
-    return map?.type === 'map' ? [...map.fields.keys()] : []
+    return entriesOf(map).map(([key]) => key)
   })
   return keys.length === 0 || keys.some(key => KEYS.test(key)) ? undefined : 'which holds no decryption key'
 }
@@ -207,9 +207,8 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
 }
 
 function copied({ node, object, path }: Ciphertext): Violation {
-  const { kind, namespace, name } = idOf(object)
   return new Subject({ node, object }).violation(path, 'copied', {
-    message: message`${objectPart(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${listed(
+    message: message`${whoOf(object)} contains ciphertext of another tenant or the platform, at ${listed(
       path.map(step => quoted('field', String(step))),
       ' ',
     )}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,

@@ -2,7 +2,7 @@ import { asMessage, listed, type Message, message, untyped } from '../../base/me
 import { andMore } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
 import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
@@ -118,7 +118,6 @@ function violation(
   fix: string | Message,
   consequence = ACCEPTED,
 ): Violation {
-  const { kind, namespace, name } = idOf(object)
   const value = at(object.root, path)
   const [first = '', ...rest] = path
   const written = value?.type === 'scalar' && value.movedFrom !== undefined ? value.movedFrom : first
@@ -128,7 +127,7 @@ function violation(
   )
   // not the value itself: a public hash of it would allow guessing
   return new Subject({ node, object }).violation(path, 'plain', {
-    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
+    message: message`${whoOf(object)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
     fix: asMessage(fix),
   })
 }
@@ -153,13 +152,12 @@ export const unencryptedSetting: Rule = {
       ({ path, harmless }) => harmless !== undefined && !isRefused(subject, path),
     )
     if (values.length === 0) return
-    const { kind: name, namespace, name: called } = idOf(object)
     const shownOnes = values
       .slice(0, MAX_NAMES)
       .map(({ path, harmless }) => message`${quoted('field', String(path.at(-1)))} (${untyped(harmless ?? '')})`)
     const more = andMore(values.length - MAX_NAMES)
     yield subject.violation(values[0]!.path.slice(0, -1), 'settings', {
-      message: message`${objectPart(name, namespace, called)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
+      message: message`${whoOf(object)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
       fix: message`Encrypt the Secret with SOPS if one of the values is a secret.`,
     })
   },

@@ -1,10 +1,10 @@
 import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
@@ -73,10 +73,9 @@ function* unverifiedNode(node: FleetNode, { index, before }: RuleContext): Itera
   const lost = sourcesOf(before, node.cluster, was.id).some(one => verifyOf(one, kindOfId(was.id)))
   const now = sourcesOf(index, node.cluster, node.source.id)
   if (!lost || now.length === 0 || now.some(one => verifyOf(one, kindOfId(node.source.id)))) return
-  const { kind, namespace, name } = idOf(now[0]!)
   yield Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], node.source.id, {
-    message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${objectPart(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
-    fix: message`Set spec.verify of ${objectPart(kind, namespace, name)}.`,
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${whoOf(now[0]!)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
+    fix: message`Set spec.verify of ${whoOf(now[0]!)}.`,
   })
 }
 

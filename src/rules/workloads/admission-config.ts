@@ -1,7 +1,7 @@
 import { matchesWildcard } from '../../admission/jmespath/values.ts'
 import { message, part } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -65,8 +65,7 @@ export const admissionConfig: Rule = {
 function exception(subject: Subject, index: FleetIndex): Violation {
   const policy = exceptedPolicy(index, subject.node.cluster, subject.object)
   if (!policy) return { ...violation(subject), level: 'warning', severity: 'high' }
-  const { kind, namespace, name } = idOf(policy)
-  const by = objectPart(kind, namespace, name)
+  const by = whoOf(policy)
   return {
     ...violation(subject),
     severity: 'high',

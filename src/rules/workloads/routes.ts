@@ -1,12 +1,12 @@
 import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import type { NamingField } from '../../kube/capabilities/capability.ts'
 import { annotationNaming, fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/named-values.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, entriesOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { everyMap, everyPath, isUnset, textOf } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
@@ -89,10 +89,9 @@ const OVERLAP_TEXTS = {
 }
 
 function hostViolation({ node, object, path, claim }: Claimed, overlap: keyof typeof OVERLAP_TEXTS): Violation {
-  const { kind, namespace, name } = idOf(object)
   return new Subject({ node, object }).violation(path, claim.host, {
     level: 'warning',
-    message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
+    message: message`${whoOf(object)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
     fix: message`Change the host to one that only this tenant uses.`,
   })
 }
@@ -347,8 +346,7 @@ function* snippets({ object: { root }, kind }: Subject): Iterable<Snippet> {
 }
 
 function* ofMap(map: Node | undefined, base: Path, annotations: boolean): Iterable<Snippet> {
-  if (map?.type !== 'map') return
-  for (const [key, { value }] of map.fields) {
+  for (const [key, value] of entriesOf(map)) {
     const path = [...base, key]
     if (isUnset(value)) continue
     if (isSnippet(key, annotations)) yield { path, value: key, what: 'a snippet runs with the rights of the proxy' }
