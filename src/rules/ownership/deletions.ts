@@ -12,6 +12,13 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from './apply-marks.ts'
 
+/** A cluster before and after a change. */
+export interface ClusterChange {
+  readonly cluster: string
+  readonly before: FleetIndex
+  readonly index: FleetIndex
+}
+
 /** From this many objects on, and if more than half are removed, a deletion is reported. */
 const MANY = 10
 
@@ -27,7 +34,7 @@ export const massDeletion: Rule = {
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
   docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
-    if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
+    if (!before || !prunesNow(node)) return
     const old = before.objectsOf(node.key)
     const gone = deletedObjects(node, old, index)
     if (node.tenant === undefined) {
@@ -146,18 +153,25 @@ function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): 
 }
 
 /** Whether a Kustomization's objects are deleted with it (kustomize-controller, finalize). */
-function deletesAtEnd({ kustomization, prune, suspend }: FleetNode): boolean {
-  if (suspend) return false
-  const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
+const deletesAtEnd = ({ kustomization, prune, suspend }: FleetNode): boolean =>
+  !suspend && prunesAtEnd(kustomization, prune)
+
+/** Whether a Kustomization deletes its objects when it is removed, by its `deletionPolicy`. */
+export function prunesAtEnd({ root }: KubeObject, prune: boolean): boolean {
+  const policy = stringAt(root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
   return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
 }
+
+/** Whether Flux deletes what a Kustomization no longer renders. */
+export const prunesNow = ({ prune, suspend, error, digest }: FleetNode): boolean =>
+  prune && !suspend && !error && digest !== ''
 
 /** The Kustomization that removes a node: the closest remaining one above it, if all between prune. */
 export function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
   if (isKept(node.kustomization)) return undefined
   for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
     const now = index.node(key)
-    if (now) return now.prune && !now.suspend && !now.error && now.digest !== '' ? now : undefined
+    if (now) return prunesNow(now) ? now : undefined
     const was = before.node(key)
     if (!was || !deletesAtEnd(was) || isKept(was.kustomization)) return undefined
     key = was.parent
