@@ -25,7 +25,7 @@ export const configUnused: Rule = {
   why: 'A misspelled tenant or cluster in `.github/bailiwick.yaml` has no effect, so its setting does not apply.',
   docs: 'Use the tenant names that `bailiwick check -o json` lists, and the directory names in `clusters`.',
   *checkRepository({ isFleet, nodes: [root] }, context) {
-    if (isFleet && root) yield* unused(root, context)
+    if (isFleet && root) yield* unused(Subject.ofNode(root), context)
   },
 }
 
@@ -38,15 +38,15 @@ function isShown(index: FleetIndex, cluster: string, name: string, namespaces: r
   return all.some(isLabelled) || [name, ...namespaces].some(isApplied)
 }
 
-function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
+function* unused(subject: Subject, { config, index }: RuleContext): Iterable<Violation> {
   for (const { id, key, origin } of index.proposed().namedRules) {
     const warning = removedWarning(`rule ${id}`)
     if (warning === undefined) continue
-    yield {
-      ...{ node: root, object: root.kustomization, path: [], origin, value: `rule ${key} ${id}` },
+    yield subject.violation([], `rule ${key} ${id}`, {
+      origin,
       message: message`${quoted('value', key)} has no effect. The ${untyped(warning)} Allowed: rules of ${codeWord('docs/rules.md')}.`,
       fix: message`Remove the entry.`,
-    }
+    })
   }
   const known = new Set(index.clusters())
   const isTenant = (name: string) => [...known].some(cluster => index.namespacesOf(cluster, name).length > 0)
@@ -55,21 +55,20 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Viol
   for (const { name, platform, namespaces, clusters = [], origin } of config.tenants.values()) {
     // an entry that the change removes is unused for this verdict only
     if (!origin || !index.proposed().tenants.has(name)) continue
-    const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
     if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
-      yield {
-        ...at,
-        value: `tenant ${name}`,
+      yield subject.violation([], `tenant ${name}`, {
+        origin,
         message: message`Tenant ${quoted('object', name)} is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
-      }
+        fix: FIX,
+      })
     }
     for (const cluster of clusters) {
       if (known.has(cluster)) continue
-      yield {
-        ...at,
-        value: `tenant ${name} cluster ${cluster}`,
+      yield subject.violation([], `tenant ${name} cluster ${cluster}`, {
+        origin,
         message: message`Tenant ${quoted('object', name)} lists cluster ${quoted('value', cluster)}, which the fleet does not have. Allowed: the fleet's clusters.`,
-      }
+        fix: FIX,
+      })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { listed, message, part } from '../../base/message.ts'
+import { listed, listedFew, message, part } from '../../base/message.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -105,11 +105,10 @@ function* cordonedTenant(subject: Subject, index: FleetIndex): Iterable<Violatio
     .flatMap(namespace => index.nodesIn(node.cluster, namespace))
     .filter(one => index.objectsOf(one.key).some(object => namespaces.has(placeOf(object))))
   if (nodes.length === 0) return
-  const names = nodes.slice(0, MAX_SHOWN).map(one => objectPart('Kustomization', one.namespace, one.name))
-  const more = nodes.length > MAX_SHOWN ? message` and ${nodes.length - MAX_SHOWN} more` : message``
+  const names = nodes.map(one => objectPart('Kustomization', one.namespace, one.name))
   yield subject.violation(['spec', 'cordoned'], 'cordoned', {
     level: 'warning',
-    message: message`Tenant ${quoted('object', id.name)} is cordoned: Capsule refuses what Flux applies in its namespaces, by ${listed(names)}${more}. Allowed: changes by the platform.`,
+    message: message`Tenant ${quoted('object', id.name)} is cordoned: Capsule refuses what Flux applies in its namespaces, by ${listedFew(names, MAX_SHOWN)}. Allowed: changes by the platform.`,
     fix: message`Remove ${part('field', 'spec.cordoned')} when the tenant may change its namespaces again.`,
   })
 }

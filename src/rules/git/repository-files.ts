@@ -53,15 +53,12 @@ function* tampering(
     if (!effect) continue
     const file = files.find(({ entry }) => fits(line.pattern, parts, entry.path.split('/'), work))
     if (!file) continue
-    yield {
-      ...violationIn(repository, file.reader, path, {
-        line: line.line,
-        value: `${line.pattern} ${effect.attribute}`,
-        message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
-        fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
-      }),
+    yield violationIn(repository, file.reader, path, `${line.pattern} ${effect.attribute}`, {
+      line: line.line,
       level: effect.level,
-    }
+      message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
+      fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
+    })
   }
 }
 
@@ -185,9 +182,8 @@ function inSource(subject: Subject, pattern: string): Violation {
 function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Violation> {
   const bytes = repository.tree.read(file)
   for (const { pattern, line } of reincluded(Buffer.from(bytes).toString('utf8'))) {
-    yield violationIn(repository, node, file, {
+    yield violationIn(repository, node, file, pattern, {
       line,
-      value: pattern,
       message: message`${quoted('path', file)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
       fix: message`Remove this pattern.`,
     })
@@ -209,8 +205,7 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
     if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
     for (const file of manifestsBelow(tree, start)) {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
-      yield violationIn(repository, node, file, {
-        value: `hidden ${file}`,
+      yield violationIn(repository, node, file, `hidden ${file}`, {
         message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
         fix: message`Delete the file, or remove the pattern that excludes it.`,
       })
@@ -270,8 +265,7 @@ function* renderedSubmodules(repository: EvaluatedRepository): Generator<Violati
     for (const entry of facts.submodules) {
       const reader = readerOf(entry)
       if (!reader) continue
-      yield violationIn(repository, reader, entry.path, {
-        value: `submodule ${entry.path}`,
+      yield violationIn(repository, reader, entry.path, `submodule ${entry.path}`, {
         message: message`${quoted('path', entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets ${codeWord('spec.recurseSubmodules')}.`,
         fix: message`Copy the files into this repository, or declare the other repository as a source with its own Kustomization.`,
       })
@@ -304,8 +298,7 @@ function* oddNames(
     const reader = readerOf(entry)
     const node = reader ?? repository.nodes[0]
     if (!node || !(reader || hides || path === '')) continue
-    yield violationIn(repository, node, entry.path, {
-      value: entry.path,
+    yield violationIn(repository, node, entry.path, entry.path, {
       message: message`${quoted('path', entry.path)} ${untyped(problem)}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
       fix: message`Rename the file.`,
     })
@@ -316,8 +309,7 @@ function* collisions(repository: EvaluatedRepository, { facts, readerOf }: Rende
   for (const [other, entry] of facts.collisions) {
     const node = readerOf(entry) ?? readerOf(other)
     if (!node) continue
-    yield violationIn(repository, node, entry.path, {
-      value: `${other.path} ${entry.path}`,
+    yield violationIn(repository, node, entry.path, `${other.path} ${entry.path}`, {
       message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
       fix: message`Rename or remove one of the files.`,
     })

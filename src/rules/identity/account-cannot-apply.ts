@@ -1,4 +1,4 @@
-import { listed, type Message, message, part, untyped } from '../../base/message.ts'
+import { listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -12,7 +12,7 @@ import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, type Said, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
 import {
@@ -238,13 +238,10 @@ const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
   originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
 /** A warning about a Kustomization, shown at its first affected object, so that it stays the same as others are added. */
-const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
-  node,
-  object: node.kustomization,
-  path: ACCOUNT_FIELD,
-  origin: originAt(objects[0]!.root, ['metadata', 'name']),
-  level: 'warning' as const,
-})
+function warningAt(node: FleetNode, [first]: readonly KubeObject[], value: string, said: Said): Violation {
+  const origin = originAt(first!.root, ['metadata', 'name'])
+  return Subject.ofNode(node).violation(ACCOUNT_FIELD, value, { origin, level: 'warning', ...said })
+}
 
 /** One warning where it is not visible whether the account has the right, whatever the objects are. */
 function unknownRights(
@@ -258,13 +255,11 @@ function unknownRights(
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
   const unbound = unboundAccount(context, place, first.object)
-  return {
-    ...warningAt(node, objects),
-    value: `unknown ${user} ${namespace}`,
+  return warningAt(node, objects, `unknown ${user} ${namespace}`, {
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listedFew(reasons.map(untyped), MAX_SHOWN, '; ')}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
-  }
+  })
 }
 
 const CONSEQUENCES = {
@@ -283,28 +278,18 @@ function lesser(
 ): Violation {
   const { node, user, namespace } = place
   const objects = [...new Set(all.map(({ object }) => object))]
-  return {
-    ...warningAt(node, objects),
+  const requests = all.map(({ request }) => request)
+  const verbs = [...new Set(requests.map(({ verb }) => verb))].join(' or ')
+  return warningAt(node, objects, `${without} ${user} ${namespace}`, {
     severity: 'low',
-    value: `${without} ${user} ${namespace}`,
-    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
-    fix: rightsFix(
-      index,
-      place,
-      all.map(({ request }) => request),
-      objects[0]!.root.origin.repository,
-    ),
-  }
+    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped(verbs)} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
+    fix: rightsFix(index, place, requests, objects[0]!.root.origin.repository),
+  })
 }
 
 const MAX_SHOWN = 3
 
-function shownObjects(objects: readonly KubeObject[]): Message {
-  const shown = objects.slice(0, MAX_SHOWN).map(object => {
-    return whoOf(object)
-  })
-  return message`${listed(shown)}${objects.length > MAX_SHOWN ? message` and ${objects.length - MAX_SHOWN} more` : message``}`
-}
+const shownObjects = (objects: readonly KubeObject[]): Message => listedFew(objects.map(whoOf), MAX_SHOWN)
 
 /** Objects that this change removes and the account may not delete. */
 function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> {

@@ -1,4 +1,13 @@
-import { codeWord, listed, type Message, type MessagePart, message, part, untyped } from '../../base/message.ts'
+import {
+  codeWord,
+  listed,
+  listedFew,
+  type Message,
+  type MessagePart,
+  message,
+  part,
+  untyped,
+} from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
@@ -67,15 +76,14 @@ export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   const unapplied = unappliedOf(index, place).map(text => message` ${untyped(text)}.`)
   const without = unapplied.reduce((before, one) => message`${before}${one}`, message``)
   if (own.length === 0) return message`No visible binding gives the account a role there.${without}`
-  const shown = own.slice(0, MAX_ROLES).map(binding => {
+  const shown = own.map(binding => {
     const { kind, namespace, name, roleRef } = binding
     const role = objectPart(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
     const meant = index.meantRole(place.node.cluster, binding)
     const missing = meant === undefined ? message`` : message` (not found. Did you mean ${part('object', meant)}?)`
     return message`${role}${missing} through ${objectPart(kind, namespace, name)}`
   })
-  const more = own.length > MAX_ROLES ? message` and ${own.length - MAX_ROLES} more` : message``
-  return message`The account has ${listed(shown)}${more}.${without}`
+  return message`The account has ${listedFew(shown, MAX_ROLES)}.${without}`
 }
 
 /** Where the role of the account's first binding is written; undefined where the fleet renders none. */

@@ -18,7 +18,7 @@ import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
-import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
+import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -163,49 +163,46 @@ export const saForeign: Rule = {
   docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: reading CustomResourceDefinitions, Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
-    if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)
-    else yield* evaluateUse(context, subject)
+    if (BINDINGS.includes(subject.kind)) yield* foreignBinding(subject, context)
+    else yield* foreignUse(subject, context)
   },
 }
 
 /** The rules rbac-cluster-binding and namespace-confinement report a tenant's bindings. */
-function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
+function* foreignBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object } = subject
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
-  const rightsOfAll = binding.subjects.map(subject => rightsOf(context, node.cluster, binding, subject))
-  for (const [at, subject] of binding.subjects.entries()) {
+  const { kind, namespace, name, roleRef } = binding
+  const who = objectPart(kind, namespace, name)
+  const rightsOfAll = binding.subjects.map(bound => rightsOf(context, node.cluster, binding, bound))
+  for (const [at, bound] of binding.subjects.entries()) {
     const rights = rightsOfAll[at]
     if (rights === undefined) continue
-    const { kind, namespace, name, roleRef } = binding
     const same = binding.subjects.filter((_, index) => rightsOfAll[index] === rights)
     const whom = listed(same.map(one => part('identity', subjectText(one))))
     const where =
       namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
     const unknown = rights === 'unknown'
-    yield {
-      node,
-      object,
-      path: ['subjects', at],
+    const value = `${subjectText(bound)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`
+    yield subject.violation(['subjects', at], value, {
       cause: bindingCause(displayRbac(binding)),
-      value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? message`${objectPart(kind, namespace, name)} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : message`${objectPart(kind, namespace, name)} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+        ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
-        unknown && isMeantForProxy(context.index, node.cluster, subject)
+        unknown && isMeantForProxy(context.index, node.cluster, bound)
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
           : message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
-      ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
-    }
+      ...(unknown ? { level: 'warning', severity: 'medium' } : {}),
+    })
   }
 }
 
 /** The rules that exceed the tenant's rights, as text; undefined for none. */
-function rightsOf(context: RuleContext, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+function rightsOf(context: RuleContext, cluster: string, binding: Binding, bound: BoundSubject): string | undefined {
   const { index } = context
-  const reach = reachOf(subject)
-  if (reach.of !== 'accounts') return undefined
-  const tenant = declaredOwner(context, cluster, reach.namespace)
+  const tenant = ownerOfSubject(context, cluster, bound)
   if (tenant === undefined) return undefined
   // the rule rbac-foreign-subject reports one in another tenant's namespace
   if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
@@ -228,7 +225,7 @@ function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, 
   return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
-function* evaluateUse(context: RuleContext, subject: Subject): Iterable<Violation> {
+function* foreignUse(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { node, object } = subject
   const { namespace } = idOf(object)
   const { index } = context
@@ -288,40 +285,31 @@ export const defaultSaPrivileged: Rule = {
   docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`. Rights to write are a violation. Rights to read are a warning. The namespace of Flux counts too, where its controllers use `default` for an object without an account.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
   *checkObject(subject, context) {
-    if (subject.id.kind.endsWith('Binding')) yield* evaluateDefaultBinding(context, subject)
+    if (subject.id.kind.endsWith('Binding')) yield* defaultBinding(subject, context)
     else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
   },
 }
 
-function* evaluateDefaultBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+function* defaultBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object, id } = subject
   const binding = readBinding(object)
   if (!binding) return
   const role = binding.roleRef.name
   const rules = context.index.roleRules(node.cluster, binding.roleRef, binding.namespace)
   const writes = !rules?.every(({ verbs }) => verbs.every(verb => READS.includes(verb)))
-  for (const [at, subject] of binding.subjects.entries()) {
-    const namespace = defaultOf(subject, {
-      // the rule sa-foreign reports a group's cluster-wide rights
-      all:
-        id.kind === 'RoleBinding' &&
-        (node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)),
-    })
+  const isWide = node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)
+  // the rule sa-foreign reports a group's cluster-wide rights
+  const ofAll = id.kind === 'RoleBinding' && isWide
+  for (const [at, bound] of binding.subjects.entries()) {
+    const namespace = defaultOf(bound, ofAll)
     if (namespace === undefined) continue
-    if (
-      declaredOwner(context, node.cluster, namespace) === undefined &&
-      !(writes && isFlux(context, node, namespace))
-    ) {
-      continue
-    }
-    yield {
-      node,
-      object,
-      path: ['subjects', at],
-      value: `${subjectText(subject)} ${role}`,
-      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(subject))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
+    const isTenants = declaredOwner(context, node.cluster, namespace) !== undefined
+    if (!isTenants && !(writes && isFlux(context, node, namespace))) continue
+    yield subject.violation(['subjects', at], `${subjectText(bound)} ${role}`, {
+      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
       fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
-      ...(writes ? { level: 'violation' as const } : {}),
-    }
+      ...(writes ? { level: 'violation' } : {}),
+    })
   }
 }
 
@@ -332,11 +320,11 @@ function isFlux({ index }: RuleContext, { cluster }: FleetNode, namespace: strin
   return isUsed && namespace === (index.rootOf(cluster)?.namespace ?? ROOT_NAMESPACE)
 }
 
-/** The namespace whose account `default` a subject means, by name or, with `all`, as one of all its accounts. */
-function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): string | undefined {
-  const reach = reachOf(subject)
+/** The namespace whose account `default` a subject means, by name or, with `ofAll`, as one of all its accounts. */
+function defaultOf(bound: BoundSubject, ofAll: boolean): string | undefined {
+  const reach = reachOf(bound)
   if (reach.of !== 'accounts') return undefined
-  return reach.name === 'default' || (all && reach.name === undefined) ? reach.namespace : undefined
+  return reach.name === 'default' || (ofAll && reach.name === undefined) ? reach.namespace : undefined
 }
 
 function stand(subject: Subject): Violation {

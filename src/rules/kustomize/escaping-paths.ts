@@ -269,8 +269,7 @@ function* leavingLinks(repository: EvaluatedRepository): Generator<Violation> {
       const reader = readerOf(entry)
       if (!reader || !leaves(repository.tree, entry.path)) continue
       const target = targetOf(repository.tree, entry.path)
-      yield violationIn(repository, reader, entry.path, {
-        value: `${entry.path} -> ${target}`,
+      yield violationIn(repository, reader, entry.path, `${entry.path} -> ${target}`, {
         message: message`${quoted('path', entry.path)} is a symbolic link to ${quoted('path', target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
         fix: message`Remove the link, or replace it with the file.`,
       })

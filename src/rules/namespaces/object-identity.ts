@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { asMessage, codeWord, type Message, message, part, untyped } from '../../base/message.ts'
+import { codeWord, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
@@ -9,7 +9,7 @@ import { references } from '../../flux/references.ts'
 import { capabilityOf } from '../../kube/capabilities/index.ts'
 import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, FLUX_KINDS, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, isNamespaceName, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { resourceOf } from '../../kube/rbac/resources.ts'
@@ -31,36 +31,24 @@ export const invalidObject: Rule = {
   docs: 'Set `apiVersion`, `kind`, `metadata.name` and `metadata.namespace` to plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
-    yield* evaluateFleet(subject, index)
+    yield* invalidFields(subject, index)
     yield* spelling(subject, index)
   },
 }
 
-function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Violation> {
-  const who = objectPart(id.kind, id.namespace, id.name)
-  const invalid = (path: Path, problem: string | Message, fix: string | Message): Violation => ({
-    node,
-    object,
-    path,
-    value: path.join('.'),
-    isMalformed: true,
-    message: asMessage(problem),
-    fix: asMessage(fix),
-  })
-  const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
-  for (const path of identity) {
-    if (stringAt(object.root, path)) continue
-    const field = path.join('.')
-    yield invalid(
-      path,
-      message`an object has no ${part('field', field)}, so it cannot be evaluated`,
-      message`Set ${part('field', field)} to a string.`,
-    )
-    return
+function* invalidFields(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, id, kind, node, who } = subject
+  const invalid = (path: Path, problem: Message, fix: Message): Violation =>
+    subject.violation(path, path.join('.'), { isMalformed: true, message: problem, fix })
+  const missing = [['apiVersion'], ['kind'], ['metadata', 'name']].find(path => !subject.text(path))
+  if (missing) {
+    const field = part('field', missing.join('.'))
+    const problem = message`an object has no ${field}, so it cannot be evaluated`
+    return yield invalid(missing, problem, message`Set ${field} to a string.`)
   }
-  const text = stringAt(object.root, NAMESPACE)
+  const text = subject.text(NAMESPACE)
   const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
-  const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
+  const written = (isNamespaced && object.nullNamespace) || subject.at(NAMESPACE)
   if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
     const problem = message`${who}: metadata.namespace is not a valid name in Kubernetes`
     const fix = message`Set metadata.namespace to the name of a namespace of the tenant.`
@@ -71,7 +59,7 @@ function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: Fl
     const problem = message`${who} refers to a namespace that is not text`
     yield invalid(reference.path, problem, message`Remove \`namespace\` from the reference.`)
   }
-  if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
+  if (WITH_ACCOUNT.includes(kind) && !hasReadableAccount(object)) {
     const problem = message`${who}: spec.serviceAccountName is not a valid name in Kubernetes`
     yield invalid(ACCOUNT_FIELD, problem, message`Set spec.serviceAccountName to the name of a service account.`)
   }

@@ -5,11 +5,12 @@ import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, shownName, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
+import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, type Said, Subject, type Violation } from '../model/rule.ts'
 import { subjectText } from '../rbac/binding-subjects.ts'
 import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow } from './deletions.ts'
 
@@ -90,28 +91,22 @@ function violation(
   const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
   const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
-  const common = {
-    node,
-    object,
-    path: ['spec', 'serviceAccountName'],
-    value: `${of.kind} ${of.namespace}/${of.name}`,
-  }
+  const found = (said: Said) =>
+    new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, said)
   if (kept) {
     const how = lostText(support, kept)
-    return {
-      ...common,
+    return found({
       origin: changedAt(support, kept),
       message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
-    }
+    })
   }
-  return {
-    ...common,
+  return found({
     origin: originAt(support.root, ['metadata', 'name']),
     isBefore: true,
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
-  }
+  })
 }
 
 /** What a binding no longer gives. */

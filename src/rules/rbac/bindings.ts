@@ -10,7 +10,7 @@ import { covers } from '../../kube/rbac/confirm-write.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { CONFIGURATION, isPublic, publicUsers } from '../capsule/capsule-users.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
-import { bindingCause, declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from './binding-subjects.ts'
 
 /** A tenant's ClusterRoleBinding gives rights in every namespace. */
 export const rbacClusterBinding: Rule = {
@@ -71,10 +71,8 @@ type Found = Pick<Violation, 'fix' | 'level'> & { readonly why: string | Message
 
 /** The platform may bind its own accounts and people freely, but not one tenant's in another's namespace. */
 function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
-  const reach = reachOf(bound)
   const here = declaredOwner(context, node.cluster, id.namespace)
-  if (reach.of !== 'accounts' || here === undefined) return undefined
-  const there = declaredOwner(context, node.cluster, reach.namespace)
+  const there = here === undefined ? undefined : ownerOfSubject(context, node.cluster, bound)
   if (there === undefined || there === here) return undefined
   return {
     why: 'the account is in a namespace of another tenant, who would act here, too. Allowed: accounts of the same tenant and of the platform.',

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import { type Binding, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, type Subject, serverWords, type Violation } from '../model/rule.ts'
-import { declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+import { declaredOwner, ownerOfSubject, subjectText } from './binding-subjects.ts'
 
 /** Kubernetes' own roles that are meant to be bound in a namespace. */
 const FOR_PEOPLE = ['admin', 'edit', 'view']
@@ -134,8 +134,7 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
   const { node, object, id } = subject
   const binding = readBinding(object)
   for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-    const reach = reachOf(bound)
-    const tenant = reach.of === 'accounts' ? declaredOwner(context, node.cluster, reach.namespace) : undefined
+    const tenant = ownerOfSubject(context, node.cluster, bound)
     const found = tenant === undefined ? undefined : worst(context, node.cluster, tenant, binding!)
     if (!found) continue
     const { kind, name } = binding!.roleRef

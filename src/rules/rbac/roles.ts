@@ -8,7 +8,7 @@ import { RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import { type PolicyRule, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { selects, textMapOf } from '../../kube/read-fields.ts'
 import { overLimit, type Rule, type RuleContext, type Subject, type Violation } from '../model/rule.ts'
-import { declaredOwner, reachOf } from './binding-subjects.ts'
+import { ownerOfSubject } from './binding-subjects.ts'
 import { writtenRules } from './escalation.ts'
 
 const LABELS = ['metadata', 'labels']
@@ -129,7 +129,7 @@ export const rbacFluxStatusWrite: Rule = {
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject(subject, context) {
     if (ROLES.includes(subject.kind)) yield* evaluateRole(subject)
-    else if (subject.node.tenant === undefined) yield* evaluateBinding(context, subject)
+    else if (subject.node.tenant === undefined) yield* statusBinding(subject, context)
   },
 }
 
@@ -150,25 +150,19 @@ function* evaluateRole(subject: Subject) {
   }
 }
 
-function* evaluateBinding(context: RuleContext, { node, object, id }: Subject) {
+function* statusBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object, id } = subject
   const binding = readBinding(object)
   if (!binding || STANDARD.includes(binding.roleRef.name)) return
-  const ofTenant = binding.subjects.some(subject => {
-    const reach = reachOf(subject)
-    return reach.of === 'accounts' && declaredOwner(context, node.cluster, reach.namespace) !== undefined
-  })
+  const ofTenant = binding.subjects.some(one => ownerOfSubject(context, node.cluster, one) !== undefined)
   const rules = ofTenant ? context.index.roleRules(node.cluster, binding.roleRef, binding.namespace) : undefined
   const named = rules?.map(statusOf).find(text => text !== undefined)
   if (named === undefined) return
   const { kind, name } = binding.roleRef
-  yield {
-    node,
-    object,
-    path: ['roleRef'],
-    value: `${kind} ${name}`,
+  yield subject.violation(['roleRef'], `${kind} ${name}`, {
     message: message`${objectPart(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
     fix: message`Set roleRef to a role that lists Flux resources without /status and without "*".`,
-  }
+  })
 }
 
 /** The resources whose status a rule that names a group of Flux can write. */

@@ -73,9 +73,8 @@ const CHANGED: Readonly<Record<BrokenSeal['why'], Message>> = {
 
 function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Violation> {
   for (const { file, why } of brokenSeals) {
-    yield* atReaders(nodes, file, {
+    yield* atReaders(nodes, file, `${file} seal`, {
       origin: { repository: url, file, line: 0, column: 0 },
-      value: `${file} seal`,
       message: message`The encrypted file ${quoted('path', file)} was changed without its key: ${CHANGED[why]}.`,
       fix: message`Restore the file, or change it with \`sops edit\`.`,
     })

@@ -123,9 +123,8 @@ function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Viola
       const text = stringAt(enc, []) ?? ''
       const isForm = recipient.startsWith('pgp:') ? isPgpForm(text) : isAgeForm(text, recipient)
       if (isForm) continue
-      yield* atReaders(nodes, file, {
+      yield* atReaders(nodes, file, `${file} ${recipient} enc`, {
         origin: enc?.origin ?? entry.origin,
-        value: `${file} ${recipient} enc`,
         message: message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}: its data key (${codeWord('enc')}) is damaged. Allowed: what SOPS wrote. Flux cannot decrypt the file with that key.`,
         fix: message`Restore the file from git, or run \`sops updatekeys\` with another key.`,
       })
