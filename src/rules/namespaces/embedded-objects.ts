@@ -24,9 +24,9 @@ export const embeddedContent: Rule = {
   docs: "Write the objects as plain manifests, without placeholders, in the tenant's repository. The finding is a warning where the fleet's RBAC confines the applying account to the tenant's namespaces. It is a violation where the controller uses its own rights or an account with more rights.",
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
-    const embedded = embeddedIn(object)
-    for (const one of embedded.unevaluated) yield notEvaluated(node, context, one)
-    for (const one of embedded.objects) yield* notFollowed(new Subject({ node, object: one.object }), context)
+    const { unevaluated, objects } = embeddedIn(object)
+    for (const one of unevaluated) yield notEvaluated(node, context, one)
+    for (const one of objects) yield* notFollowed(new Subject({ node, object: one.object }), context)
   },
 }
 
