@@ -3,10 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FleetIndex } from '../src/fleet/facts/fleet-index.ts'
-import { kindOf } from '../src/fleet/facts/object-table.ts'
 import { buildFleet } from '../src/fleet/graph/build-fleet.ts'
 import type { Fleet } from '../src/fleet/model/fleet.ts'
-import { idOf } from '../src/kube/object.ts'
+import { Subject } from '../src/rules/model/rule.ts'
 import { admissionOf } from '../src/rules/policies/admission.ts'
 import { inputOf } from '../test/fleet/fleet-of.ts'
 import { miniFleet } from '../test/fleet/mini-fleet.ts'
@@ -105,7 +104,7 @@ function ask(fleet: Fleet) {
   const sum = { objects: 0, refused: 0, unclear: 0 }
   for (const node of fleet.nodes) {
     for (const object of node.objects) {
-      const answer = admissionOf({ object, id: idOf(object), kind: kindOf(object), node }, context)
+      const answer = admissionOf(new Subject({ node, object }), context)
       sum.objects++
       sum.refused += answer?.findings.length ?? 0
       sum.unclear += answer?.notEvaluated.length ?? 0

@@ -1,7 +1,7 @@
 import { PolicyExpression } from '../expr/libraries/kubernetes-library.ts'
 import { kyvernoLibrary } from '../expr/libraries/kyverno-library.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
-import type { Subject } from '../fleet/facts/subject.ts'
+import { kindOfId, type Rendered } from '../fleet/facts/object-table.ts'
 import { at, itemsOf, type Node, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { userInfo } from '../kube/rbac/policy-rule.ts'
@@ -50,7 +50,9 @@ export interface ImageCoverage {
  * The coverage of each image that an object runs. Asked about the object as its account applies it, and about the Pod that a
  * controller makes of it: either is enough, because what is refused does not run. Images of custom kinds are not evaluated.
  */
-export function imageCoverage(index: FleetIndex, { object, id, kind, node }: Subject): ImageCoverage[] {
+export function imageCoverage(index: FleetIndex, { object, node }: Rendered): ImageCoverage[] {
+  const id = idOf(object)
+  const kind = kindOfId(id)
   const uses = imageUses(kind, object)
   const world = worldOf(index, node.cluster)
   if (uses.length === 0) return []

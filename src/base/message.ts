@@ -85,6 +85,12 @@ export function listed(
   return made(items.flatMap((item, at) => [...(at === 0 ? [] : [between]), ...('parts' in item ? item.parts : [item])]))
 }
 
+/** The first of them as a list, and how many more there are. */
+export function listedFew(items: readonly (MessagePart | Message)[], most: number, between?: ', ' | '; '): Message {
+  const few = listed(items.slice(0, most), between)
+  return items.length > most ? message`${few} and ${items.length - most} more` : few
+}
+
 /** A part in place of another one, and of these words of ours right before it. */
 interface Replaced {
   readonly part: MessagePart

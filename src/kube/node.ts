@@ -126,6 +126,10 @@ export function stringAt(node: Node | undefined, path: Path): string | undefined
 /** The items of a list; empty for any other node. */
 export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
+/** Keys and values of a map; none of anything else. */
+export const entriesOf = (node: Node | undefined): readonly (readonly [string, Node])[] =>
+  node?.type === 'map' ? [...node.fields].map(([key, { value }]) => [key, value]) : []
+
 /** Whether a value is the boolean true. */
 export const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
 

@@ -12,7 +12,7 @@ import type { Tree } from '../git/tree.ts'
 import { KUSTOMIZATION } from '../kube/flux-kinds.ts'
 import { stringAt } from '../kube/node.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from './model/baseline.ts'
-import type { Rule, RuleContext, Violation } from './model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
 const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
 
@@ -25,7 +25,7 @@ export const configUnused: Rule = {
   why: 'A misspelled tenant or cluster in `.github/bailiwick.yaml` has no effect, so its setting does not apply.',
   docs: 'Use the tenant names that `bailiwick check -o json` lists, and the directory names in `clusters`.',
   *checkRepository({ isFleet, nodes: [root] }, context) {
-    if (isFleet && root) yield* unused(root, context)
+    if (isFleet && root) yield* unused(Subject.ofNode(root), context)
   },
 }
 
@@ -38,15 +38,15 @@ function isShown(index: FleetIndex, cluster: string, name: string, namespaces: r
   return all.some(isLabelled) || [name, ...namespaces].some(isApplied)
 }
 
-function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
+function* unused(subject: Subject, { config, index }: RuleContext): Iterable<Violation> {
   for (const { id, key, origin } of index.proposed().namedRules) {
     const warning = removedWarning(`rule ${id}`)
     if (warning === undefined) continue
-    yield {
-      ...{ node: root, object: root.kustomization, path: [], origin, value: `rule ${key} ${id}` },
+    yield subject.violation([], `rule ${key} ${id}`, {
+      origin,
       message: message`${quoted('value', key)} has no effect. The ${untyped(warning)} Allowed: rules of ${codeWord('docs/rules.md')}.`,
       fix: message`Remove the entry.`,
-    }
+    })
   }
   const known = new Set(index.clusters())
   const isTenant = (name: string) => [...known].some(cluster => index.namespacesOf(cluster, name).length > 0)
@@ -55,21 +55,20 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Viol
   for (const { name, platform, namespaces, clusters = [], origin } of config.tenants.values()) {
     // an entry that the change removes is unused for this verdict only
     if (!origin || !index.proposed().tenants.has(name)) continue
-    const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
     if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
-      yield {
-        ...at,
-        value: `tenant ${name}`,
+      yield subject.violation([], `tenant ${name}`, {
+        origin,
         message: message`Tenant ${quoted('object', name)} is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
-      }
+        fix: FIX,
+      })
     }
     for (const cluster of clusters) {
       if (known.has(cluster)) continue
-      yield {
-        ...at,
-        value: `tenant ${name} cluster ${cluster}`,
+      yield subject.violation([], `tenant ${name} cluster ${cluster}`, {
+        origin,
         message: message`Tenant ${quoted('object', name)} lists cluster ${quoted('value', cluster)}, which the fleet does not have. Allowed: the fleet's clusters.`,
-      }
+        fix: FIX,
+      })
     }
   }
 }
@@ -90,15 +89,11 @@ export function unusedWaiver(
   root: FleetNode,
 ): Violation {
   const where = cluster === undefined ? message`` : message` on cluster ${part('value', cluster)}`
-  return {
-    node: root,
-    object: root.kustomization,
-    path: [],
+  return Subject.ofNode(root).violation([], JSON.stringify([rule, cluster ?? '', kind, namespace, name]), {
     origin,
-    value: JSON.stringify([rule, cluster ?? '', kind, namespace, name]),
     message: message`The waiver of ${part('value', rule)} for ${objectPart(kind, namespace, name)}${where} (until ${part('value', expires)}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
     fix: message`Remove the waiver from ${codeWord('.github/bailiwick.yaml')}, or correct its rule, object or cluster.`,
-  }
+  })
 }
 
 const DOCS = message`Fix the finding, or ask a fleet admin to approve the new entry.`
@@ -111,26 +106,21 @@ export const baselineGrowth: Rule = {
   title: 'New entry in the baseline file',
   why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block while the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
   docs: plainText(DOCS),
-  *checkRepository(repository) {
-    const violation = grown(repository)
-    if (violation) yield violation
-  },
+  checkRepository: grown,
 }
 
-function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Violation | undefined {
-  if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return undefined
-  const at = { node: root, object: root.kustomization, path: [] }
+function* grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Iterable<Violation> {
+  if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return
+  const subject = Subject.ofNode(root)
   const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }
   const head = read(() => baselineOf(tree, url))
   if (head instanceof BailiwickError) {
-    return {
-      ...at,
+    return yield subject.violation([], 'unreadable', {
       origin: head.origin ?? start,
-      value: 'unreadable',
       level: 'error',
       message: asMessage(head.said ?? head.message),
       fix: asMessage(head.saidFix ?? head.fix ?? DOCS),
-    }
+    })
   }
   // an unreadable baseline accepted nothing
   const base = read(() => baselineOf(before, url))
@@ -138,14 +128,12 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepositor
   const added = [...head.keys()].filter(fingerprint => !known.has(fingerprint))
   const wider = [...head].filter(([fingerprint, entry]) => isWider(entry, known.get(fingerprint)))
   const count = new Set([...added, ...wider.map(([fingerprint]) => fingerprint)]).size
-  if (count === 0) return undefined
-  return {
-    ...at,
+  if (count === 0) return
+  yield subject.violation([], added.sort().join(' '), {
     origin: start,
-    value: [...added].sort().join(' '),
     message: message`${codeWord(BASELINE_FILE)} has ${count} new ${count === 1 ? 'entry' : 'entries'}. After the merge, these findings no longer block.`,
     fix: DOCS,
-  }
+  })
 }
 
 /** Whether an entry accepts something else than before: another severity, or other bytes behind an error. */

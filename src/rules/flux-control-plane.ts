@@ -16,13 +16,11 @@ import type { ClusterFacts } from '../fleet/facts/facts.ts'
 import { hashOf, placeText } from '../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../fleet/facts/shown.ts'
-import type { Subject } from '../fleet/facts/subject.ts'
 import { type Cluster, type FleetNode, isIncomplete, type OtherStart } from '../fleet/model/fleet.ts'
 import { hasMoreCauses } from '../fleet/model/input.ts'
 import { artifactPath } from '../flux/artifact.ts'
 import { kindsThat, valuesOf } from '../kube/flux-kinds.ts'
-import { at, stringAt } from '../kube/node.ts'
-import type { Rule, RuleContext, Violation } from './model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
 /** Kinds that configure Flux for the Flux Operator; a ResourceSet applies objects as an account and does not count. */
 const KINDS = kindsThat(row => row.configuresFlux)
@@ -54,46 +52,36 @@ export const fluxControlPlaneObject: Rule = {
 
 function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Violation {
   const { repository } = node.kustomization.root.origin
-  return {
-    node,
-    object: node.kustomization,
-    path: ['spec'],
+  return Subject.ofNode(node).violation(['spec'], `${file} ${path}`, {
     origin: { repository, file, line: 0, column: 0 },
-    value: `${file} ${path}`,
     message: message`${part('path', file)}: makes ${quoted('path', path)} the start of a cluster, in a folder that a tenant deploys from: the tenant would say what the platform of that cluster applies. Allowed is a folder of the platform.`,
     fix: message`Remove it, or have a fleet admin move what starts the cluster to a folder of the platform.`,
-  }
+  })
 }
 
-const violation = ({ object, id, node }: Subject): Violation => ({
-  node,
-  object,
-  path: ['kind'],
-  value: id.kind,
-  message: message`${objectPart(id.kind, id.namespace, id.name)} configures Flux itself, but ${identityPart(node.identity)} applies it for a tenant. Allowed: this kind in the fleet repository. The Flux Operator would act on it with its own rights.`,
-  fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
-})
+const violation = (subject: Subject): Violation =>
+  subject.violation(['kind'], subject.id.kind, {
+    message: message`${objectPart(subject.id.kind, subject.id.namespace, subject.id.name)} configures Flux itself, but ${identityPart(subject.node.identity)} applies it for a tenant. Allowed: this kind in the fleet repository. The Flux Operator would act on it with its own rights.`,
+    fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
+  })
 
 /**
  * A FluxInstance that is applied to one cluster and names the folder of another: Flux starts from it there, while it is
  * evaluated as the other cluster, with that cluster's tenants.
  */
-function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Violation> {
-  if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
+function* elsewhereStarted(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { kind, node } = subject
+  if (node.tenant !== undefined || subject.at(['spec', 'kubeConfig'])) return
   const place = SYNCS.get(kind) ?? []
-  const path = stringAt(object.root, [...place, 'path'])
+  const path = subject.text([...place, 'path'])
   if (path === undefined || /[{}$]/.test(path)) return
   const [folder, own] = [artifactPath(path), index.cluster(node.cluster)?.path]
   const other = index.clusters().find(name => name !== node.cluster && index.cluster(name)?.path === folder)
   if (folder === own || other === undefined) return
-  yield {
-    node,
-    object,
-    path: [...place, 'path'],
-    value: folder,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Flux of cluster ${quoted('value', node.cluster)} start from ${quoted('path', folder)}, which belongs to cluster ${quoted('value', other)} with other tenants. Allowed: the cluster's own folder.`,
+  yield subject.violation([...place, 'path'], folder, {
+    message: message`${subject.who} makes Flux of cluster ${quoted('value', node.cluster)} start from ${quoted('path', folder)}, which belongs to cluster ${quoted('value', other)} with other tenants. Allowed: the cluster's own folder.`,
     fix: message`Set the sync path to the folder of cluster ${quoted('value', node.cluster)}. Or move the object to the folder of the other cluster.`,
-  }
+  })
 }
 
 const NAMESPACE = 'flux-system'
@@ -108,7 +96,7 @@ export const fluxLockdownWeakened: Rule = {
   docs: 'A new cluster sets what all other clusters set. Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
   kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
   checkObject: instanceElsewhere,
-  checkCluster: (cluster, context) => evaluateFleet(cluster, context),
+  checkCluster: evaluateFleet,
 }
 
 interface Loss {
@@ -230,26 +218,26 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
 function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Violation {
   const { controller, flag, now, what, origin, isNew } = loss
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
-  return {
-    node: root,
-    object: deployment ?? root.kustomization,
-    path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
+  const path = deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path']
+  const value = `${controller} ${flag} ${now}`
+  return new Subject({ node: root, object: deployment ?? root.kustomization }).violation(path, value, {
     ...(origin ? { origin } : {}),
-    value: `${controller} ${flag} ${now}`,
+
     // one patch sets a flag of several controllers
     cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
     message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
     fix: isNew
       ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
       : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
-  }
+  })
 }
 
 /**
  * An instance of a Flux controller, such as a shard, that a Kustomization other than the root applies and that lacks a
  * flag which the installed controller has.
  */
-function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
+function* instanceElsewhere(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { object, id, node } = subject
   const runs = controllerRunBy(object, NAMESPACE)
   // all objects of a root are read with the cluster; what a tenant runs has the tenant's rights
   if (runs === undefined || node.parent === undefined || node.tenant !== undefined) return
@@ -259,13 +247,9 @@ function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContex
   for (const flag of LOCKDOWN_FLAGS) {
     const isOff = lockdownValue(flags, flag) === ''
     if (!flag.controllers.includes(runs) || !isOff || lockdownValue(installed, flag) === '') continue
-    yield {
-      node,
-      object,
-      path: ['spec', 'template', 'spec', 'containers', 0, 'args'],
-      value: `${id.name} ${flag.name} `,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has: ${untyped(flag.why(runs, ''))}. Allowed: the flag on every instance.`,
+    yield subject.violation(['spec', 'template', 'spec', 'containers', 0, 'args'], `${id.name} ${flag.name} `, {
+      message: message`${subject.who} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has: ${untyped(flag.why(runs, ''))}. Allowed: the flag on every instance.`,
       fix: message`Add --${part('value', flag.name)} to the container's args.`,
-    }
+    })
   }
 }

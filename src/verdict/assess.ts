@@ -3,9 +3,7 @@ import { asMessage } from '../base/message.ts'
 import type { Origin } from '../base/origin.ts'
 import { hashOf, withoutPositions } from '../fleet/facts/fingerprint.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
-import { kindOfId } from '../fleet/facts/object-table.ts'
 import { EvaluatedRepositories, type EvaluatedRepository, followed } from '../fleet/facts/repositories.ts'
-import type { Subject, TenantSubject } from '../fleet/facts/subject.ts'
 import { type Cluster, type Fleet, type FleetNode, WANTED } from '../fleet/model/fleet.ts'
 import { embeddedIn } from '../kube/capabilities/embedded-objects.ts'
 import { stablePath } from '../kube/field-lines.ts'
@@ -19,6 +17,8 @@ import {
   type Rule,
   type RuleContext,
   RuleSet,
+  Subject,
+  type TenantSubject,
   type Violation,
 } from '../rules/model/rule.ts'
 import { applyingNode, within } from '../rules/namespaces/embedded-objects.ts'
@@ -167,18 +167,17 @@ function assessObject(
   context: RuleContext,
   results: RuleResults,
 ): void {
-  const id = idOf(object)
-  const kind = kindOfId(id)
-  const asked = rules.ofKind(kind, node.tenant !== undefined)
-  if (asked.length === 0) return
-  const subject: Subject = { object, id, kind, node }
+  const subject = new Subject({ node, object })
+  const asked = rules.ofKind(subject.kind, node.tenant !== undefined)
   const once = oncePerField(context)
   for (const rule of asked) {
-    const check = () =>
-      rule.checkObject ? rule.checkObject(subject, context) : rule.checkTenantObject!(subject as TenantSubject, context)
-    take(rule, () => once(rule, check()), context, results, { node, origin: object.root.origin, content: node.digest })
+    const check = () => once(rule, checkBy(rule, subject, context))
+    take(rule, check, context, results, { node, origin: object.root.origin, content: node.digest })
   }
 }
+
+const checkBy = (rule: Rule, subject: Subject, context: RuleContext): Iterable<Violation> =>
+  rule.checkObject?.(subject, context) ?? rule.checkTenantObject!(subject as TenantSubject, context)
 
 /** Leaves out what a rule that gives way finds at a field whose form another rule refused, which counts as much. */
 function oncePerField({ config }: RuleContext) {
@@ -214,24 +213,17 @@ function assessEmbedded(
   if (objects.length === 0 || context.index.actsFor(node, holder) === undefined) return
   for (const embedded of objects) {
     const { object, place, isTemplate } = embedded
-    const id = idOf(object)
     const { index } = context
-    if (place.ownScopeRule && index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Namespaced') continue
-    const subject: Subject = { object, id, kind: kindOfId(id), node: applyingNode(index, node, embedded) }
+    const subject = new Subject({ node: applyingNode(index, node, embedded), object })
+    const { apiVersion, kind } = subject.id
+    if (place.ownScopeRule && index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced') continue
     const once = oncePerField(context)
     for (const rule of rules.ofKind(subject.kind, node.tenant !== undefined)) {
       if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
       if (isTemplate && AS_WRITTEN.has(rule.id)) continue
       if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
-      const violations = () =>
-        rule.checkObject
-          ? rule.checkObject(subject, context)
-          : rule.checkTenantObject!(subject as TenantSubject, context)
-      take(rule, () => within(embedded, once(rule, violations())), context, results, {
-        node,
-        origin: holder.root.origin,
-        content: node.digest,
-      })
+      const check = () => within(embedded, once(rule, checkBy(rule, subject, context)))
+      take(rule, check, context, results, { node, origin: holder.root.origin, content: node.digest })
     }
   }
 }

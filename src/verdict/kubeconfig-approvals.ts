@@ -1,7 +1,7 @@
 import { oncePer } from '../base/once-per.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../fleet/facts/reconcilers.ts'
-import { shownName, shownObject } from '../fleet/facts/shown.ts'
+import { objectText, shownName, shownObject } from '../fleet/facts/shown.ts'
 import { sourceKinds } from '../fleet/facts/sources.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { applierKinds, kubeConfigOf } from '../fleet/model/kustomization-spec.ts'
@@ -271,8 +271,7 @@ export function unfollowedObjects(head: Fleet, base: Fleet): RequiredApproval[] 
     now.filter(({ key }) => !known.has(key)),
     ({ object }) => object.root.origin.file,
     ({ node, object }, others) => {
-      const { kind, namespace, name } = idOf(object)
-      const message = `${shownObject(kind, namespace, name)}${others} would be applied to ${shownName(node.cluster)}, on which no Flux is known: what a Flux there makes of it is not evaluated`
+      const message = `${objectText(object)}${others} would be applied to ${shownName(node.cluster)}, on which no Flux is known: what a Flux there makes of it is not evaluated`
       return { rule: 'kubeconfig-ref', path: object.root.origin.file, message }
     },
   )

@@ -3,7 +3,7 @@ import { isReported } from '../fleet/config/declared-settings.ts'
 import { withOwnAddress } from '../fleet/config/fleet-file.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
-import { shown, shownName, shownObject } from '../fleet/facts/shown.ts'
+import { objectText, shown, shownName, shownObject } from '../fleet/facts/shown.ts'
 import { followedBy, sourceText, takenBy, wordsOf } from '../fleet/facts/sources.ts'
 import { type Fleet, type FleetNode, type NodeSource, nodesByKey } from '../fleet/model/fleet.ts'
 import { addressIn, type DeclaredArtifact, type DeclaredSource, FLEET_FILE } from '../fleet/model/fleet-config.ts'
@@ -216,8 +216,7 @@ function unapprovedSources(head: Fleet, base: Fleet | undefined): TenantSource[]
 /** The same as required approvals. */
 export function tenantSources(head: Fleet, base: Fleet | undefined): RequiredApproval[] {
   return onePerGroup(unapprovedSources(head, base), keyOf, ({ node, object, url, ref, account, unread }) => {
-    const { kind, namespace, name } = idOf(object)
-    const what = `${shownObject(kind, namespace, name)}: tenant ${shownName(node.tenant)} would deploy ${shown(wordsOf(ref))} of ${shown(url)} as ${shown(account)}`
+    const what = `${objectText(object)}: tenant ${shownName(node.tenant)} would deploy ${shown(wordsOf(ref))} of ${shown(url)} as ${shown(account)}`
     const why =
       unread === undefined
         ? 'Its pushes are not evaluated. No approval is needed if that branch of the tenant requires the check, or with a commit in spec.ref.commit'

@@ -2,7 +2,7 @@ import { firstNames } from '../base/name-list.ts'
 import { oncePer } from '../base/once-per.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
 import { heldNodes } from '../fleet/facts/reconcilers.ts'
-import { shownObject } from '../fleet/facts/shown.ts'
+import { objectText } from '../fleet/facts/shown.ts'
 import { setKey } from '../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode, NotSeen } from '../fleet/model/fleet.ts'
 import { renderResourceSet, setsIn } from '../fleet/rendering/render-resource-set.ts'
@@ -97,8 +97,7 @@ export function unrenderedSets(head: Fleet, base: Fleet): RequiredApproval[] {
     now.filter(({ key }) => !known.has(key)),
     ({ set, what }) => JSON.stringify([set.root.origin, what]),
     ({ set, what }, others) => {
-      const { kind, namespace, name } = idOf(set)
-      const message = `${shownObject(kind, namespace, name)}${others} creates objects that are not evaluated (${what})`
+      const message = `${objectText(set)}${others} creates objects that are not evaluated (${what})`
       return { rule: 'embedded-content', path: set.root.origin.file, message }
     },
   )
@@ -187,10 +186,10 @@ export function replicatedRights(head: Fleet, base: Fleet): RequiredApproval[] {
     replicationsIn(head).filter(({ key }) => !known.has(key)),
     ({ object }) => JSON.stringify(object.root.origin),
     ({ object }, others) => {
-      const { kind, namespace, name } = idOf(object)
+      const { namespace } = idOf(object)
       const where =
         namespace === '' ? 'every namespace of the Tenants that it selects' : 'every namespace of its Tenant'
-      const message = `${shownObject(kind, namespace, name)}${others} makes Capsule create roles or bindings in ${where}`
+      const message = `${objectText(object)}${others} makes Capsule create roles or bindings in ${where}`
       return { rule: 'capsule-tenant-resource', path: object.root.origin.file, message }
     },
   )

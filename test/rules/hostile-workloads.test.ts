@@ -3,10 +3,8 @@ import { expect, test } from 'vitest'
 import { exportedRules } from '../../docs/rules-registry.ts'
 import { plainText } from '../../src/base/message.ts'
 import { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
-import { kindOf } from '../../src/fleet/facts/object-table.ts'
-import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import type { Violation } from '../../src/rules/model/rule.ts'
+import { Subject, type TenantSubject, type Violation } from '../../src/rules/model/rule.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { assignedCredential, credentialIn } from '../../src/rules/secrets/credential-text.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
@@ -70,7 +68,7 @@ test('no object makes a rule throw, and what it says is one line', () => {
         const [root] = parseDocuments({ repository: '', path: 'x' }, Buffer.from(`{${id}${own.join('')}}`))
         if (root?.type !== 'map') return
         const object = { root, trail: [] }
-        const subject = { object, id: idOf(object), kind: kindOf(object), node: { ...node, tenant: node.tenant! } }
+        const subject = new Subject({ node, object }) as TenantSubject
         for (const rule of RULES) {
           if (rule.kinds !== 'every' && !rule.kinds?.includes(full)) continue
           for (const breach of rule.checkObject?.(subject, context) ?? []) expectSound(breach)

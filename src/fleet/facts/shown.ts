@@ -1,4 +1,5 @@
 import { type Message, type MessagePart, message, part, type ValueType } from '../../base/message.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { CONTROLLER } from '../tenancy/delegated.ts'
 
 const MAX = 80
@@ -33,6 +34,15 @@ export function objectPart(kind: string, namespace: string, name: string): Messa
   const value = namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
   return part('object', value, shownObject(kind, namespace, name))
 }
+
+/** The name of an object in messages. */
+export function whoOf(object: KubeObject): MessagePart {
+  const { kind, namespace, name } = idOf(object)
+  return objectPart(kind, namespace, name)
+}
+
+/** The same as text. */
+export const objectText = (object: KubeObject): string => whoOf(object).text
 
 /** The namespace of an object, which may have none. */
 export function namespacePart(namespace: string): Message {

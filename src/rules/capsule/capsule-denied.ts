@@ -1,15 +1,14 @@
-import { listed, message, part } from '../../base/message.ts'
+import { listed, listedFew, message, part } from '../../base/message.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_LABEL, capsuleLabelOf, capsuleReferenceOf } from '../../fleet/tenancy/capsule.ts'
 import { at, canonical, isTrue, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-fields.ts'
-import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
 import { type CapsuleRefusal, goMatches } from './allow-lists.ts'
 import {
@@ -41,9 +40,7 @@ export const capsuleDenied: Rule = {
       yield violation(subject, tenant!, refusal, levelOf(subject, refusal, context))
     }
   },
-  *checkNode(node, context) {
-    yield* cordonedChanges(node, context)
-  },
+  checkNode: cordonedChanges,
 }
 
 function* refusalsOf(subject: Subject, tenant: KubeObject, context: RuleContext): Iterable<CapsuleRefusal> {
@@ -67,32 +64,28 @@ function levelOf(subject: Subject, refusal: CapsuleRefusal, { before }: RuleCont
   const tenant = was && before?.capsuleTenantAt(node.cluster, id.namespace)
   if (!before || !was) return 'violation'
   const known = tenant
-    ? [...refusalsOf({ ...subject, object: was }, tenant, { index: before, config: before.proposed() })]
+    ? [...refusalsOf(new Subject({ node, object: was }), tenant, { index: before, config: before.proposed() })]
     : []
   return known.some(one => one.value === refusal.value && one.words !== undefined) ? 'violation' : 'warning'
 }
 
 function violation(
-  { node, object, id }: Subject,
+  subject: Subject,
   tenant: KubeObject,
   { path, what, field, words, value, fix }: CapsuleRefusal,
   level: 'violation' | 'warning',
 ): Violation {
+  const { node, who } = subject
   const { file, line } = originAt(tenant.root, ['spec', ...field])
   const limit = message`${part('field', field.map(String).join('.'))} of ${objectPart('Tenant', '', idOf(tenant).name)} (${part('path', `${file}:${line}`)})`
-  const who = objectPart(id.kind, id.namespace, id.name)
-  return {
-    node,
-    object,
-    path,
-    value: `${what} ${field.map(String).join('.')} ${value}`,
+  return subject.violation(path, `${what} ${field.map(String).join('.')} ${value}`, {
     level,
     cause: hashOf(['capsule', node.cluster, idOf(tenant).name, ...field.map(String), value]),
     message: words
       ? message`${who}: Capsule refuses ${what}. Allowed: what ${limit} allows. Capsule: ${serverWords(words.replace(/\.$/, ''))}.`
       : message`${who}: whether Capsule refuses ${what} depends on a class that the fleet does not render. Allowed: what ${limit} allows.`,
     fix: fix ?? message`Change ${part('field', path.map(String).join('.'))} to a value that ${limit} allows.`,
-  }
+  })
 }
 
 const isCordoned = (tenant: KubeObject | undefined): boolean => {
@@ -103,7 +96,8 @@ const isCordoned = (tenant: KubeObject | undefined): boolean => {
 const MAX_SHOWN = 5
 
 /** What stops working once a Tenant is cordoned. */
-function* cordonedTenant({ node, object, id }: Subject, index: FleetIndex): Iterable<Violation> {
+function* cordonedTenant(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { node, object, id } = subject
   if (!isCordoned(object)) return
   const namespaces = new Set(index.capsuleNamespacesOf(node.cluster, id.name))
   const homes = [...index.capsuleHomes(node.cluster).keys()]
@@ -111,17 +105,12 @@ function* cordonedTenant({ node, object, id }: Subject, index: FleetIndex): Iter
     .flatMap(namespace => index.nodesIn(node.cluster, namespace))
     .filter(one => index.objectsOf(one.key).some(object => namespaces.has(placeOf(object))))
   if (nodes.length === 0) return
-  const names = nodes.slice(0, MAX_SHOWN).map(one => objectPart('Kustomization', one.namespace, one.name))
-  const more = nodes.length > MAX_SHOWN ? message` and ${nodes.length - MAX_SHOWN} more` : message``
-  yield {
-    node,
-    object,
-    path: ['spec', 'cordoned'],
-    value: 'cordoned',
+  const names = nodes.map(one => objectPart('Kustomization', one.namespace, one.name))
+  yield subject.violation(['spec', 'cordoned'], 'cordoned', {
     level: 'warning',
-    message: message`Tenant ${quoted('object', id.name)} is cordoned: Capsule refuses what Flux applies in its namespaces, by ${listed(names)}${more}. Allowed: changes by the platform.`,
+    message: message`Tenant ${quoted('object', id.name)} is cordoned: Capsule refuses what Flux applies in its namespaces, by ${listedFew(names, MAX_SHOWN)}. Allowed: changes by the platform.`,
     fix: message`Remove ${part('field', 'spec.cordoned')} when the tenant may change its namespaces again.`,
-  }
+  })
 }
 
 const placeOf = (object: KubeObject): string => {
@@ -166,15 +155,11 @@ function cordonViolation(
   const id = idOf(object)
   const { name } = idOf(tenant)
   const { file, line } = originAt(tenant.root, ['spec', 'cordoned'])
-  return {
-    node,
-    object,
-    path: ['metadata', 'name'],
-    value: `cordoned ${name} ${operation}`,
+  return new Subject({ node, object }).violation(['metadata', 'name'], `cordoned ${name} ${operation}`, {
     cause: hashOf(['cordoned', node.cluster, name]),
     message: message`${objectPart(id.kind, id.namespace, id.name)}: Capsule refuses to ${VERBS[operation]} it, because ${objectPart('Tenant', '', name)} is cordoned (${part('path', `${file}:${line}`)}). Allowed: changes by the platform. Capsule: ${serverWords(cordonWords(object, name, operation, version).replace(/\.$/, ''))}.`,
     fix: message`Ask a fleet admin to remove ${part('field', 'spec.cordoned')}, or wait until then.`,
-  }
+  })
 }
 
 const VERBS = { CREATE: 'create', UPDATE: 'update', DELETE: 'delete' } as const
@@ -211,7 +196,7 @@ function* refusedNamespace(
   for (const [part, kind] of version < 13 ? [] : PARTS) {
     const required = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'requiredMetadata', part])) ?? []
     const given = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'additionalMetadata', part])) ?? new Map()
-    const written = textMapOf(at(subject.object.root, ['metadata', part])) ?? new Map()
+    const written = textMapOf(subject.at(['metadata', part])) ?? new Map()
     for (const [key, pattern] of required) {
       const value = written.get(key) ?? given.get(key)
       if (value !== undefined && goMatches(value, pattern) !== false) continue

@@ -1,9 +1,8 @@
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { isPublic, tenantsOwnedBy } from './capsule-users.ts'
 
 const GLOBAL = 'capsule.clastix.io/GlobalProxySettings'
@@ -80,16 +79,12 @@ const grants = (owner: Node): string[] =>
     textsAt(setting, ['operations']).map(operation => `${stringAt(setting, ['kind']) ?? ''} ${operation}`),
   )
 
-function violation({ object, id, node }: Subject, one: Node, path: Path, value: string, what: Message): Violation {
+function violation(subject: Subject, one: Node, path: Path, value: string, what: Message): Violation {
   const who = `${stringAt(one, ['kind']) ?? ''} ${stringAt(one, ['name']) ?? ''}`
-  return {
-    node,
-    object,
-    path,
-    value: `${who} ${value}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} lets ${quoted('identity', who)} ${what} through Capsule's proxy. Allowed: ${node.tenant === undefined ? message`users and groups of single tenants` : message`operations that an owner of the tenant has by the Tenant`}. The proxy answers with its own rights.`,
+  return subject.violation(path, `${who} ${value}`, {
+    message: message`${subject.who} lets ${quoted('identity', who)} ${what} through Capsule's proxy. Allowed: ${subject.node.tenant === undefined ? message`users and groups of single tenants` : message`operations that an owner of the tenant has by the Tenant`}. The proxy answers with its own rights.`,
     fix: message`Remove the entry.`,
-  }
+  })
 }
 
 const MAX_NESTING = 8
@@ -183,21 +178,11 @@ function* namespacedItems(
   }
 }
 
-function tenantResourceViolation(
-  { object, id, node }: Subject,
-  path: Path,
-  value: string,
-  what: Message,
-  fix: Message,
-): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Capsule create ${what}. Allowed: objects of namespaced kinds, from the tenant's namespaces. Capsule creates them as cluster-admin.`,
+function tenantResourceViolation(subject: Subject, path: Path, value: string, what: Message, fix: Message): Violation {
+  return subject.violation(path, value, {
+    message: message`${subject.who} makes Capsule create ${what}. Allowed: objects of namespaced kinds, from the tenant's namespaces. Capsule creates them as cluster-admin.`,
     fix,
-  }
+  })
 }
 
 const nameOf = (item: Node) => stringAt(item, ['metadata', 'name']) ?? ''

@@ -9,15 +9,14 @@ import {
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import type { Identity } from '../../fleet/model/fleet.ts'
 import { homesOf, mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
-import { at, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { listAt } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
@@ -151,11 +150,7 @@ function unchecked(
   const owners = same.map(
     one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
   )
-  return {
-    node,
-    object,
-    path,
-    value: `${passes ?? groups[0]} ${name}`,
+  return new Subject({ node, object }).violation(path, `${passes ?? groups[0]} ${name}`, {
     cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
     message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
     fix:
@@ -165,7 +160,7 @@ function unchecked(
             ' and ',
           )} to ${part('field', first.groups)}.`
         : message`Remove ${part('identity', passes)} from the CapsuleConfiguration.`,
-  }
+  })
 }
 
 /** What Capsule refuses since 0.13, as `namespaceAnswer` returns it. */
@@ -187,28 +182,25 @@ function* dropped(
   if (left.some(object => idOf(object).name === name) || settings.length > left.length) return
   const node = index.node(was?.node.key)
   if (!was || !node || node.error) return
-  yield {
-    node,
-    object: left[0] ?? was.object,
-    path: ['metadata', 'name'],
+  yield new Subject({ node, object: left[0] ?? was.object }).violation(['metadata', 'name'], 'removed', {
     ...(left.length === 0 ? { isBefore: true } : {}),
-    value: 'removed',
     message: message`CapsuleConfiguration ${quoted('object', name ?? '')} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
     fix: message`Restore the CapsuleConfiguration.`,
-  }
+  })
 }
 
 /**
  * Public groups, or those of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to
  * create Namespaces, and its webhooks then treat them as tenants.
  */
-export function* publicUsers({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
+export function* publicUsers(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { object, node } = subject
   if (node.tenant !== undefined) return
   const flux = `system:serviceaccounts:${index.rootOf(node.cluster)?.namespace}`
   for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {
     if (rendered.object !== object) continue
     for (const field of new Set([groups, 'users', 'administrators'])) {
-      for (const [place, item] of listAt(at(object.root, path), [field]).entries()) {
+      for (const [place, item] of listAt(subject.at(path), [field]).entries()) {
         const isText = item.type === 'scalar'
         const isGroup = isText || stringAt(item, ['kind']) === 'Group'
         const name = stringAt(item, isText ? [] : ['name'])
@@ -218,14 +210,10 @@ export function* publicUsers({ object, id, node }: Subject, { index }: RuleConte
         const who = isFlux
           ? message`Flux's own controllers`
           : message`accounts of all tenants and Flux's own controllers`
-        yield {
-          node,
-          object,
-          path: at,
-          value: `${field} ${name}`,
-          message: message`${objectPart(id.kind, id.namespace, id.name)}: ${part('field', [...path, field].join('.'))} lists ${quoted('identity', name)}, which includes ${who}. Allowed: the group of each tenant's own namespace, and groups of people. Capsule binds capsule-namespace-provisioner to the group, and refuses what its members do outside a Tenant.`,
+        yield subject.violation(at, `${field} ${name}`, {
+          message: message`${subject.who}: ${part('field', [...path, field].join('.'))} lists ${quoted('identity', name)}, which includes ${who}. Allowed: the group of each tenant's own namespace, and groups of people. Capsule binds capsule-namespace-provisioner to the group, and refuses what its members do outside a Tenant.`,
           fix: message`Remove ${quoted('identity', name)}, and list ${part('identity', 'system:serviceaccounts:<namespace>')} of each account that owns a Tenant.`,
-        }
+        })
       }
     }
   }

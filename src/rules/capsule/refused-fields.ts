@@ -1,11 +1,11 @@
 import { pullPolicyOf } from '../../admission/admission/defaults.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { parseAddress } from '../../kube/internal-host.ts'
 import { at, isTrue, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
+import type { Subject } from '../model/rule.ts'
 import { containersOf, type Pod, podsOf } from '../workloads/pods.ts'
 import {
   type CapsuleRefusal,

@@ -3,8 +3,7 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
 import { isPlatform } from '../../fleet/facts/object-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
 import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
@@ -23,7 +22,7 @@ import {
 } from '../../kube/rbac/policy-rule.ts'
 import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
-import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
 /** Groups that contain all users, or all accounts. */
@@ -54,13 +53,14 @@ export const capsuleOwnerChange: Rule = {
       const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
       // a new name in place of a removed one is one mistake
       if (why !== undefined && !removed.some(({ path }) => path.join() === grant.path.join()))
-        yield violation(subject, grant, why)
+        yield violation(subject, id.name, grant, why)
     }
   },
 }
 
 /** Owners that the Tenant loses and as which Flux still acts: Capsule refuses what Flux applies as them. */
-function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Violation[] {
+function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violation[] {
+  const { object, id, node } = subject
   const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
   const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
   return before!.flatMap((grant): Violation[] => {
@@ -73,14 +73,10 @@ function removedOwners({ object, id, node }: Subject, was: Node, index: FleetInd
     if (!acting) return []
     const instead = now!.find(one => one.home === home && !isIn(before!, one))
     return [
-      {
-        node,
-        object,
-        path: instead?.path ?? ['spec', 'owners'],
-        value: `removed ${who}`,
+      subject.violation(instead?.path ?? ['spec', 'owners'], `removed ${who}`, {
         message: message`${quoted('identity', who)} no longer owns Capsule Tenant ${quoted('object', id.name)}, but ${objectPart('Kustomization', acting.namespace, acting.name)} is applied as ${part('identity', acting.identity.user)}. Allowed: removing an owner together with what is applied as it. Capsule: You do not have any Tenant assigned: please, reach out to the system administrators.`,
         fix: message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
-      },
+      }),
     ]
   })
 }
@@ -88,7 +84,7 @@ function removedOwners({ object, id, node }: Subject, was: Node, index: FleetInd
 /** A TenantOwner belongs to the Tenants that select it by label, and to those that name it. */
 function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Violation> {
   const { object, id, node } = subject
-  const spec = at(object.root, ['spec'])
+  const spec = subject.at(['spec'])
   for (const tenant of spec ? selecting(index, node.cluster, object.root) : []) {
     const { name } = idOf(tenant)
     const was = before?.platformObject(node.cluster, TENANT, '', name)
@@ -99,7 +95,7 @@ function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex 
     const homes = homesOf((was ?? tenant).root)
     for (const grant of ownerGrants(spec!, ['spec'])) {
       const why = foreign(grant, node.cluster, index, homes) ?? (was && added(grant, keys, homes))
-      if (why !== undefined) yield violation({ ...subject, id: { ...id, name } }, grant, why)
+      if (why !== undefined) yield violation(subject, name, grant, why)
     }
   }
 }
@@ -234,20 +230,17 @@ function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySe
 }
 
 function violation(
-  { object, id, node }: Subject,
+  subject: Subject,
+  tenant: string,
   grant: Grant,
   why: NonNullable<ReturnType<typeof foreign | typeof added>>,
 ): Violation {
   const what = grant.isOwner ? 'owns' : 'has rights in'
   const role = grant.isOwner ? message`` : message` (${quoted('value', grant.what)})`
-  return {
-    node,
-    object,
-    path: grant.path,
-    value: grant.key,
-    message: message`${quoted('identity', grant.who)} ${what} every namespace of Capsule Tenant ${quoted('object', id.name)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
-    fix: message`Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${objectPart('Tenant', '', id.name)}. To keep it, waive the rule for this Tenant or merge with an override.`,
-  }
+  return subject.violation(grant.path, grant.key, {
+    message: message`${quoted('identity', grant.who)} ${what} every namespace of Capsule Tenant ${quoted('object', tenant)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
+    fix: message`Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${objectPart('Tenant', '', tenant)}. To keep it, waive the rule for this Tenant or merge with an override.`,
+  })
 }
 
 /**
@@ -342,20 +335,17 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   if (index.unseenGrants(cluster, user, request).some(reason => !dangling.has(reason))) return
   const near = nearMiss(index, acting, request, missing[0])
   const isSelf = request.verb === 'impersonate'
-  const { kind, namespace, name } = idOf(object)
-  yield {
-    node,
-    object: near?.object ?? object,
-    path: near?.path ?? path,
-    value: `${request.verb} ${userName}`,
+  const { namespace } = idOf(object)
+  const value = `${request.verb} ${userName}`
+  yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
     cause: hashOf([request.verb, userName]),
     message: isSelf
-      ? message`${objectPart(kind, namespace, name)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
+      ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
       : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
     fix: near
       ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
       : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
-  }
+  })
 }
 
 /** A binding of the platform that would give the right if the name of its role or subject were right. */

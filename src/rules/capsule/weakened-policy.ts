@@ -1,9 +1,8 @@
 import { message, part } from '../../base/message.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
-import { at, canonical, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, canonical, entriesOf, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
-import type { FindingLevel, Rule, Violation } from '../model/rule.ts'
+import type { FindingLevel, Rule, Subject, Violation } from '../model/rule.ts'
 import { CONFIGURATION, TENANT, webhookVersion } from './capsule-users.ts'
 
 /** Before v1beta2, annotations limited Tenants. */
@@ -20,20 +19,18 @@ export const capsulePolicyWeakened: Rule = {
   docs: 'Weaken a limit in a separate change and waive the rule for it. A weaker limit that separates tenants (networks, nodes, hostnames, namespace labels, classes, registries) is a violation. A higher quota or limit is a warning.',
   kinds: [TENANT, CONFIGURATION],
   *checkObject(subject, { index, before }) {
-    const { object, id, kind, node } = subject
+    const { id, kind, node } = subject
     const was = node.tenant === undefined ? before?.platformObject(node.cluster, kind, '', id.name) : undefined
     if (!was) return
-    const users = webhookVersion(index, node.cluster) >= 12 ? at(object.root, ['spec', 'users']) : undefined
+    const users = webhookVersion(index, node.cluster) >= 12 ? subject.at(['spec', 'users']) : undefined
     for (const { path, limit, level } of kind === TENANT ? TENANT_FIELDS : CONFIGURATION_FIELDS) {
-      const [old, young] = [at(was.root, path), at(object.root, path)]
+      const [old, young] = [at(was.root, path), subject.at(path)]
       if (limit(old, young, users)) yield violation(subject, path, old, young, levelOf(level, old))
     }
-    const annotations = at(was.root, ['metadata', 'annotations'])
-    if (annotations?.type !== 'map') return
-    for (const [key, { value }] of annotations.fields) {
+    for (const [key, value] of entriesOf(at(was.root, ['metadata', 'annotations']))) {
       if (!key.startsWith(ANNOTATIONS) || !/\/(forbidden-|allowed-|enable-|available-|deny-)/.test(key)) continue
       const path = ['metadata', 'annotations', key]
-      const now = at(object.root, path)
+      const now = subject.at(path)
       if (!now || canonical(now) !== canonical(value)) yield violation(subject, path, value, now, 'violation')
     }
   },
@@ -45,27 +42,24 @@ function levelOf(level: FindingLevel, old: Node | undefined): FindingLevel {
 }
 
 function violation(
-  { object, id, node }: Subject,
+  subject: Subject,
   path: Path,
   old: Node | undefined,
   young: Node | undefined,
   level: FindingLevel,
 ): Violation {
+  const { id } = subject
   const text = (value: Node | undefined) => (value ? canonical(value) : 'nothing')
   const shownValue = (value: Node | undefined) =>
     value
       ? quoted('value', (value.type === 'scalar' ? String(value.value) : canonical(value)).slice(0, MAX_SHOWN))
       : message`nothing`
   const field = path.slice(path[0] === 'spec' ? 1 : 2).join('.')
-  return {
-    node,
-    object,
-    path,
-    value: `${text(old)} to ${text(young)}`,
+  return subject.violation(path, `${text(old)} to ${text(young)}`, {
     level,
     message: message`${objectPart(id.kind, '', id.name)} weakens ${quoted('field', field)}: from ${shownValue(old)} to ${shownValue(young)}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
     fix: message`Restore the previous value of ${part('field', field)}. To keep the change, waive the rule for this ${part('value', id.kind)} or merge with an override.`,
-  }
+  })
 }
 
 /** A field by which Capsule limits what owners of a Tenant may do. */

@@ -9,7 +9,7 @@ import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
-import type { Violation } from '../model/rule.ts'
+import { type Said, Subject, type Violation } from '../model/rule.ts'
 
 /** A directory of a repository, and the node that would render its files. */
 export interface RenderedDirectory {
@@ -192,11 +192,11 @@ export function violationIn(
   repository: EvaluatedRepository,
   node: FleetNode,
   file: string,
-  found: Pick<Violation, 'message' | 'fix' | 'value'> & { readonly line?: number },
+  value: string,
+  { line = 0, ...said }: Said & { readonly line?: number },
 ): Violation {
-  const { line = 0, ...rest } = found
   const origin = { repository: repository.url, file, line, column: Math.min(line, 1) }
-  return { node, object: node.kustomization, path: ['spec', 'path'], origin, ...rest }
+  return Subject.ofNode(node).violation(['spec', 'path'], value, { origin, ...said })
 }
 
 /** A path that an overlay names, whether or not it exists. */
@@ -305,12 +305,8 @@ function* textsIn(node: Node, repository: string, outer?: Origin): Generator<{ t
 }
 
 /** The finding of a file, at each node that renders it. */
-export const atReaders = (
-  nodes: readonly FleetNode[],
-  file: string,
-  found: Omit<Violation, 'node' | 'object' | 'path'>,
-): readonly Violation[] =>
-  readersOf(nodes, file).map(node => ({ ...found, node, object: node.kustomization, path: ['spec', 'path'] }))
+export const atReaders = (nodes: readonly FleetNode[], file: string, value: string, said: Said): readonly Violation[] =>
+  readersOf(nodes, file).map(node => Subject.ofNode(node).violation(['spec', 'path'], value, said))
 
 interface Readers {
   readonly byFile: ReadonlyMap<string, ReadonlySet<FleetNode>>

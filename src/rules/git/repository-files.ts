@@ -1,15 +1,13 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { codeWord, message, untyped } from '../../base/message.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath, packTree } from '../../flux/artifact.ts'
 import { IgnoreRules, MatchWork, parsePattern } from '../../flux/source-ignore.ts'
 import { entriesBelow, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { type RenderedDirectory, renderedDirectories, renderedFiles, violationIn } from './rendered-tree.ts'
 
 /** Comparisons of patterns with paths, for all `.gitattributes` of a repository together. */
@@ -55,15 +53,12 @@ function* tampering(
     if (!effect) continue
     const file = files.find(({ entry }) => fits(line.pattern, parts, entry.path.split('/'), work))
     if (!file) continue
-    yield {
-      ...violationIn(repository, file.reader, path, {
-        line: line.line,
-        value: `${line.pattern} ${effect.attribute}`,
-        message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
-        fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
-      }),
+    yield violationIn(repository, file.reader, path, `${line.pattern} ${effect.attribute}`, {
+      line: line.line,
       level: effect.level,
-    }
+      message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
+      fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
+    })
   }
 }
 
@@ -156,7 +151,7 @@ export const sourceIgnoreTamper: Rule = {
   docs: 'Exclude files that are not deployed with plain patterns, such as `/*` followed by `!/deploy`. Delete files that should no longer be deployed.',
   kinds: [GIT_REPOSITORY, BUCKET, OCI_REPOSITORY],
   *checkObject(subject) {
-    const text = stringAt(subject.object.root, ['spec', 'ignore'])
+    const text = subject.text(['spec', 'ignore'])
     if (subject.node.tenant === undefined || text === undefined) return
     for (const { pattern } of reincluded(text)) yield inSource(subject, pattern)
   },
@@ -177,23 +172,18 @@ function reincluded(text: string): { pattern: string; line: number }[] {
   })
 }
 
-function inSource({ object, id, node }: Subject, pattern: string): Violation {
-  return {
-    node,
-    object,
-    path: ['spec', 'ignore'],
-    value: pattern,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+function inSource(subject: Subject, pattern: string): Violation {
+  return subject.violation(['spec', 'ignore'], pattern, {
+    message: message`${subject.who} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
     fix: message`Remove this pattern.`,
-  }
+  })
 }
 
 function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Violation> {
   const bytes = repository.tree.read(file)
   for (const { pattern, line } of reincluded(Buffer.from(bytes).toString('utf8'))) {
-    yield violationIn(repository, node, file, {
+    yield violationIn(repository, node, file, pattern, {
       line,
-      value: pattern,
       message: message`${quoted('path', file)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
       fix: message`Remove this pattern.`,
     })
@@ -215,8 +205,7 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
     if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
     for (const file of manifestsBelow(tree, start)) {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
-      yield violationIn(repository, node, file, {
-        value: `hidden ${file}`,
+      yield violationIn(repository, node, file, `hidden ${file}`, {
         message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
         fix: message`Delete the file, or remove the pattern that excludes it.`,
       })
@@ -257,19 +246,15 @@ export const sourceSubmodules: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
   docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
   kinds: [GIT_REPOSITORY],
-  *checkTenantObject({ object, id, node }) {
-    const flag = at(object.root, FIELD)
+  *checkTenantObject(subject) {
+    const flag = subject.at(FIELD)
     const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')
     if (!isOn) return
-    yield {
-      node,
-      object,
-      path: FIELD,
-      value: 'true',
-      message: message`${objectPart(id.kind, id.namespace, id.name)} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
+    yield subject.violation(FIELD, 'true', {
+      message: message`${subject.who} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
       fix: message`Remove spec.recurseSubmodules.`,
       edit: { remove: true },
-    }
+    })
   },
   checkRepository: renderedSubmodules,
 }
@@ -280,8 +265,7 @@ function* renderedSubmodules(repository: EvaluatedRepository): Generator<Violati
     for (const entry of facts.submodules) {
       const reader = readerOf(entry)
       if (!reader) continue
-      yield violationIn(repository, reader, entry.path, {
-        value: `submodule ${entry.path}`,
+      yield violationIn(repository, reader, entry.path, `submodule ${entry.path}`, {
         message: message`${quoted('path', entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets ${codeWord('spec.recurseSubmodules')}.`,
         fix: message`Copy the files into this repository, or declare the other repository as a source with its own Kustomization.`,
       })
@@ -314,8 +298,7 @@ function* oddNames(
     const reader = readerOf(entry)
     const node = reader ?? repository.nodes[0]
     if (!node || !(reader || hides || path === '')) continue
-    yield violationIn(repository, node, entry.path, {
-      value: entry.path,
+    yield violationIn(repository, node, entry.path, entry.path, {
       message: message`${quoted('path', entry.path)} ${untyped(problem)}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
       fix: message`Rename the file.`,
     })
@@ -326,8 +309,7 @@ function* collisions(repository: EvaluatedRepository, { facts, readerOf }: Rende
   for (const [other, entry] of facts.collisions) {
     const node = readerOf(entry) ?? readerOf(other)
     if (!node) continue
-    yield violationIn(repository, node, entry.path, {
-      value: `${other.path} ${entry.path}`,
+    yield violationIn(repository, node, entry.path, `${other.path} ${entry.path}`, {
       message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
       fix: message`Rename or remove one of the files.`,
     })

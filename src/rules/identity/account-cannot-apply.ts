@@ -1,10 +1,10 @@
-import { listed, type Message, message, part, untyped } from '../../base/message.ts'
+import { listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText, unknownRole } from '../../fleet/facts/grants.ts'
 import type { RightRefusal } from '../../fleet/facts/rights-index.ts'
-import { objectPart } from '../../fleet/facts/shown.ts'
+import { objectPart, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
@@ -12,7 +12,7 @@ import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, type Said, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
 import {
@@ -44,7 +44,7 @@ export const accountCannotApply: Rule = {
   *checkNode(node, context) {
     // the roles of another cluster are not visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
-    if (lacksAccount(context, node, node.kustomization)) return
+    if (lacksAccount(Subject.ofNode(node), context)) return
     yield* unmadeAccounts(node, context)
     const unapplied = unappliedNames(node.cluster, context.index, context.before)
     const absent = [...unapplied.absent.keys()]
@@ -105,7 +105,7 @@ function isOtherRules(
 ): boolean {
   const { index } = context
   const { tenant, cluster, identity } = node
-  if (user !== identity.user && lacksAccount(context, node, object)) return true
+  if (user !== identity.user && lacksAccount(new Subject({ node, object }), context)) return true
   if (tenant === undefined) return false
   if (without === 'escalation' || isNamespace(idOf(object))) return true
   return !index.owns(cluster, tenant, request.namespace ?? '') || index.grantRefusal(node, object) !== undefined
@@ -207,25 +207,21 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const deciding = certain.filter(isDeciding)
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
-    const { kind, namespace, name } = idOf(object)
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
     const lost = isTaken ? lostBinding(index, context.before, place) : undefined
     const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
-    yield {
-      node: place.node,
-      object,
-      path: ['metadata', 'name'],
+    const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
+    yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
       ...(origin ? { origin } : {}),
-      value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
       cause: hashOf(
         unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
       ),
       ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
-    }
+    })
   }
 }
 
@@ -242,13 +238,10 @@ const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
   originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
 /** A warning about a Kustomization, shown at its first affected object, so that it stays the same as others are added. */
-const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
-  node,
-  object: node.kustomization,
-  path: ACCOUNT_FIELD,
-  origin: originAt(objects[0]!.root, ['metadata', 'name']),
-  level: 'warning' as const,
-})
+function warningAt(node: FleetNode, [first]: readonly KubeObject[], value: string, said: Said): Violation {
+  const origin = originAt(first!.root, ['metadata', 'name'])
+  return Subject.ofNode(node).violation(ACCOUNT_FIELD, value, { origin, level: 'warning', ...said })
+}
 
 /** One warning where it is not visible whether the account has the right, whatever the objects are. */
 function unknownRights(
@@ -262,13 +255,11 @@ function unknownRights(
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
   const unbound = unboundAccount(context, place, first.object)
-  return {
-    ...warningAt(node, objects),
-    value: `unknown ${user} ${namespace}`,
+  return warningAt(node, objects, `unknown ${user} ${namespace}`, {
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listedFew(reasons.map(untyped), MAX_SHOWN, '; ')}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
-  }
+  })
 }
 
 const CONSEQUENCES = {
@@ -287,29 +278,18 @@ function lesser(
 ): Violation {
   const { node, user, namespace } = place
   const objects = [...new Set(all.map(({ object }) => object))]
-  return {
-    ...warningAt(node, objects),
+  const requests = all.map(({ request }) => request)
+  const verbs = [...new Set(requests.map(({ verb }) => verb))].join(' or ')
+  return warningAt(node, objects, `${without} ${user} ${namespace}`, {
     severity: 'low',
-    value: `${without} ${user} ${namespace}`,
-    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
-    fix: rightsFix(
-      index,
-      place,
-      all.map(({ request }) => request),
-      objects[0]!.root.origin.repository,
-    ),
-  }
+    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped(verbs)} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
+    fix: rightsFix(index, place, requests, objects[0]!.root.origin.repository),
+  })
 }
 
 const MAX_SHOWN = 3
 
-function shownObjects(objects: readonly KubeObject[]): Message {
-  const shown = objects.slice(0, MAX_SHOWN).map(object => {
-    const { kind, namespace, name } = idOf(object)
-    return objectPart(kind, namespace, name)
-  })
-  return message`${listed(shown)}${objects.length > MAX_SHOWN ? message` and ${objects.length - MAX_SHOWN} more` : message``}`
-}
+const shownObjects = (objects: readonly KubeObject[]): Message => listedFew(objects.map(whoOf), MAX_SHOWN)
 
 /** Objects that this change removes and the account may not delete. */
 function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> {
@@ -353,20 +333,16 @@ function lateRefusals(
     return isDeciding(one) && before.refusalOf(node.cluster, one.user, one.request) !== undefined
   })
   return [...Map.groupBy(only, one => one.object)].map(([object, [first]]) => {
-    const { kind, namespace, name } = idOf(object)
     const others = late.filter(one => one.name !== display(idOf(object)))
     const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
-    return {
-      node,
-      object,
-      path: ['metadata', 'name'],
-      value: `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
+    const value = `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`
+    return new Subject({ node, object }).violation(['metadata', 'name'], value, {
+      message: message`${whoOf(object)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
       fix:
         others.length === 0
           ? message`Have ${grants} applied by an account that may write it.`
           : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
       cause: hashOf(['late', node.namespace, node.name, ...names]),
-    }
+    })
   })
 }

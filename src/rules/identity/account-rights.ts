@@ -1,4 +1,13 @@
-import { codeWord, listed, type Message, type MessagePart, message, part, untyped } from '../../base/message.ts'
+import {
+  codeWord,
+  listed,
+  listedFew,
+  type Message,
+  type MessagePart,
+  message,
+  part,
+  untyped,
+} from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
@@ -6,7 +15,7 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText } from '../../fleet/facts/grants.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isBlank, kubeConfigOf, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
 import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
@@ -22,7 +31,7 @@ import {
   type ResourceRequest,
   userOfAccount,
 } from '../../kube/rbac/policy-rule.ts'
-import type { RuleContext, Violation } from '../model/rule.ts'
+import { type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 /** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
 export interface AccountPlace {
@@ -67,15 +76,14 @@ export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   const unapplied = unappliedOf(index, place).map(text => message` ${untyped(text)}.`)
   const without = unapplied.reduce((before, one) => message`${before}${one}`, message``)
   if (own.length === 0) return message`No visible binding gives the account a role there.${without}`
-  const shown = own.slice(0, MAX_ROLES).map(binding => {
+  const shown = own.map(binding => {
     const { kind, namespace, name, roleRef } = binding
     const role = objectPart(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
     const meant = index.meantRole(place.node.cluster, binding)
     const missing = meant === undefined ? message`` : message` (not found. Did you mean ${part('object', meant)}?)`
     return message`${role}${missing} through ${objectPart(kind, namespace, name)}`
   })
-  const more = own.length > MAX_ROLES ? message` and ${own.length - MAX_ROLES} more` : message``
-  return message`The account has ${listed(shown)}${more}.${without}`
+  return message`The account has ${listedFew(shown, MAX_ROLES)}.${without}`
 }
 
 /** Where the role of the account's first binding is written; undefined where the fleet renders none. */
@@ -201,10 +209,9 @@ export function unboundAccount(
   if (index.holdsRoles(node.cluster, user)) return undefined
   const isNodes = user === node.identity.user
   const applier = isNodes ? node.kustomization : object
-  const { kind, namespace, name } = idOf(applier)
   const isDefault = isBlank(at(applier.root, ACCOUNT_FIELD))
   const what = isDefault
-    ? message`${objectPart(kind, namespace, name)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
+    ? message`${whoOf(applier)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
@@ -273,17 +280,13 @@ export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable
     const ofTenant = index.ownerOf(cluster, namespace) !== undefined
     if (isDeclaredAccount(config, { cluster, namespace, name: account, ofTenant })) continue
     if (!index.holdsRoles(cluster, userOfAccount(namespace, account))) continue
-    yield {
-      node,
-      object,
-      path: ACCOUNT_FIELD,
+    yield new Subject({ node, object }).violation(ACCOUNT_FIELD, `unmade ${account}`, {
       level: 'warning',
       severity: 'low',
-      value: `unmade ${account}`,
       cause: hashOf(['unmade', namespace, account]),
       message: message`${objectPart(kind, namespace, name)}: the fleet does not render service account ${quoted('object', account)}. Allowed: an account that the fleet renders, or lists under ${codeWord('accounts')} in ${codeWord('.github/bailiwick.yaml')}. Without the account, Flux deletes nothing when the ${part('value', kind)} is deleted.`,
       fix: message`Render ServiceAccount ${part('object', `${namespace}/${account}`)}, or set the field to an account that exists.`,
-    }
+    })
   }
 }
 

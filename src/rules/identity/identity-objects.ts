@@ -3,15 +3,14 @@ import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { entriesOf, type Path } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { reachOf } from '../rbac/binding-subjects.ts'
 
 const ACCOUNT = '/ServiceAccount'
@@ -66,9 +65,7 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
 
 function* capsuleMarks(subject: Subject): Iterable<Violation> {
   for (const [part, pattern] of MARKS) {
-    const map = at(subject.object.root, ['metadata', part])
-    if (map?.type !== 'map') continue
-    for (const key of map.fields.keys()) {
+    for (const [key] of entriesOf(subject.at(['metadata', part]))) {
       if (!pattern.test(key)) continue
       yield violation(
         subject,
@@ -79,18 +76,14 @@ function* capsuleMarks(subject: Subject): Iterable<Violation> {
   }
 }
 
-function violation({ node, object, id }: Subject, path: Path, why: Message): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: String(path.at(-1)),
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
+function violation(subject: Subject, path: Path, why: Message): Violation {
+  return subject.violation(path, String(path.at(-1)), {
+    message: message`${subject.who} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
     fix:
       path[1] === 'name'
         ? message`Remove the object from the tenant's content, or rename it.`
         : message`Remove this field.`,
-  }
+  })
 }
 
 /** What a node rendered before, no node renders now, and Flux still acts as. */
@@ -140,17 +133,13 @@ function accountsOf(object: KubeObject): string[] {
 export const removedCause = (object: string): string => hashOf(['removed', object])
 
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
-  const { kind, namespace, name } = idOf(object)
-  return {
-    node,
-    object,
-    path: ['metadata', 'name'],
-    value: 'removed',
+  const { kind } = idOf(object)
+  return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
     cause: removedCause(display(idOf(object))),
     isBefore: true,
-    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
+    message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
-  }
+  })
 }
 
 const ACCOUNT_ANNOTATION = ['metadata', 'annotations', 'kubernetes.io/service-account.name']
@@ -164,19 +153,16 @@ export const saTokenSecret: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/service-accounts/#get-a-token',
   docs: "Request short-lived tokens (`kubectl create token`, a projected volume). Ask a fleet admin to render a long-lived token where one is required, such as for Capsule's proxy.",
   kinds: ['/Secret'],
-  *checkTenantObject({ object, node, id }, { index, config }) {
-    if (stringAt(object.root, ['type']) !== 'kubernetes.io/service-account-token') return
-    const account = stringAt(object.root, ACCOUNT_ANNOTATION) ?? ''
-    const reconciles = account !== '' && isOwnReconciler(index, config, node.cluster, id.namespace, account)
-    yield {
-      node,
-      object,
-      path: account === '' ? ['type'] : ACCOUNT_ANNOTATION,
-      value: account,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
+  *checkTenantObject(subject, { index, config }) {
+    if (subject.text(['type']) !== 'kubernetes.io/service-account-token') return
+    const account = subject.text(ACCOUNT_ANNOTATION) ?? ''
+    const reconciles =
+      account !== '' && isOwnReconciler(index, config, subject.node.cluster, subject.id.namespace, account)
+    yield subject.violation(account === '' ? ['type'] : ACCOUNT_ANNOTATION, account, {
+      message: message`${subject.who} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
       fix: message`Remove the Secret, and use a projected service account token.`,
       ...(reconciles ? { severity: 'critical' as const } : {}),
-    }
+    })
   },
 }
 

@@ -4,7 +4,6 @@ import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../../fleet/facts/reconcilers.ts'
 import { identityPart, namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
 import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
 import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
@@ -14,7 +13,7 @@ import { at, canonical, itemsOf, type Node, originAt, type Path, stringAt } from
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']
@@ -30,24 +29,18 @@ export const kubeconfigRef: Rule = {
   docs: "Remove `spec.kubeConfig`, or name a Secret that the platform's Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` lists. The platform's own objects may name any Secret. What acts for a Capsule Tenant keeps the kubeconfig of Capsule's proxy. The fleet, the worker or capsule-addon-fluxcd creates its Secret. Required approvals: a new kubeconfig, another or removed kubeconfig of an object, another account with it, and a change of the Secret, ConfigMap or ExternalSecret that holds it. The target of a kubeconfig is not in git.",
   kinds: applierKinds,
   *checkObject(subject, context) {
-    const { node, object, id } = subject
     yield* proxyKubeConfig(subject, context)
-    for (const ref of node.tenant === undefined ? [] : refsOf(subject)) {
+    for (const ref of subject.node.tenant === undefined ? [] : refsOf(subject)) {
       if (isAllowed(context, subject, ref)) continue
       const { kind, name, key, path } = ref
       const of = key === '' ? message`` : message` (key ${quoted('value', key)})`
       const what = kind
         ? message`${part('value', kind)} ${quoted('object', name)}${of}`
         : message`neither a Secret nor a ConfigMap`
-      yield {
-        node: context.index.nodeOf(node.cluster, object) ?? node,
-        renderedBy: node,
-        object,
-        path,
-        value: `${kind} ${name} ${key}`,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of ${namespacePart(id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
+      yield subject.asNode(context.index).violation(path, `${kind} ${name} ${key}`, {
+        message: message`${subject.who} uses the kubeconfig in ${what} of ${namespacePart(subject.id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
         fix: message`Remove ${codeWord('spec.kubeConfig')}, or set ${codeWord('spec.kubeConfig.secretRef.name')} to the tenant's kubeconfig.`,
-      }
+      })
     }
   },
 }
@@ -118,16 +111,12 @@ function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Ite
     const accounts = index.capsuleHomes(node.cluster).get(id.namespace) ?? []
     const meant = stringAt(kubeConfigOf(was ?? object), ['secretRef', 'name'])
     const wanted = meant !== undefined && meant !== name ? meant : accounts[0] && secretOf(accounts[0])
-    yield {
-      node,
-      object,
-      path,
-      value: `not made ${name}`,
+    yield subject.violation(path, `not made ${name}`, {
       // a Secret that is added by hand may have any name
       level: was || (wanted !== undefined && probably(name, [wanted])) ? 'violation' : 'warning',
-      message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}, which nothing visible creates. Allowed: ${quoted('object', wanted ?? secretOf('<account>'))}, which capsule-addon-fluxcd or the worker creates, or a Secret in the fleet. Flux: secrets ${quoted('object', name)} not found.`,
+      message: message`${subject.who} uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}, which nothing visible creates. Allowed: ${quoted('object', wanted ?? secretOf('<account>'))}, which capsule-addon-fluxcd or the worker creates, or a Secret in the fleet. Flux: secrets ${quoted('object', name)} not found.`,
       fix: message`Set ${codeWord('spec.kubeConfig.secretRef.name')} to ${quoted('object', wanted ?? secretOf('<account>'))}, or create the Secret first.`,
-    }
+    })
   }
 }
 
@@ -143,7 +132,8 @@ function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace 
 }
 
 /** Another key of the same Secret, which is not in git: the addon, the worker and people write the former key. */
-function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeObject): Iterable<Violation> {
+function* otherKey(subject: Subject, index: FleetIndex, was: KubeObject): Iterable<Violation> {
+  const { node, object, id } = subject
   const [now, then] = [object, was].map(one => ({
     name: stringAt(one.root, [...SECRET, 'name']) ?? '',
     key: stringAt(one.root, [...SECRET, 'key']),
@@ -151,14 +141,10 @@ function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeOb
   if (!now || !then || now.name !== then.name || now.key === then.key) return
   if (index.versionsOf(node.cluster, '/Secret', id.namespace, now.name).length > 0) return
   const key = now.key ?? 'value'
-  yield {
-    node,
-    object,
-    path: now.key === undefined ? SECRET : [...SECRET, 'key'],
-    value: `key ${key}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} reads the key ${quoted('value', key)} of ${objectPart('Secret', id.namespace, now.name)}: before this change it read ${quoted('value', then.key ?? 'value')}. Allowed: the key of before, where the Secret is not in git. Flux: KubeConfig secret ${quoted('object', now.name)} does not contain a ${quoted('value', key)} key.`,
+  yield subject.violation(now.key === undefined ? SECRET : [...SECRET, 'key'], `key ${key}`, {
+    message: message`${subject.who} reads the key ${quoted('value', key)} of ${objectPart('Secret', id.namespace, now.name)}: before this change it read ${quoted('value', then.key ?? 'value')}. Allowed: the key of before, where the Secret is not in git. Flux: KubeConfig secret ${quoted('object', now.name)} does not contain a ${quoted('value', key)} key.`,
     fix: message`Set ${codeWord('spec.kubeConfig.secretRef.key')} to ${quoted('value', then.key ?? 'value')}.`,
-  }
+  })
 }
 
 function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Violation {
@@ -168,16 +154,11 @@ function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Violatio
   const name = stringAt(kubeConfigOf(was), ['secretRef', 'name']) ?? ''
   const identity = account ? { user: userOfAccount(id.namespace, account), impersonated: true } : CONTROLLER
   const { file, line } = originAt(was.root, KUBECONFIG_FIELD)
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: ['spec'],
-    value: `without ${name} as ${account ?? 'controller'}`,
+  return subject.asNode(index).violation(['spec'], `without ${name} as ${account ?? 'controller'}`, {
     level: isOwn ? 'warning' : 'violation',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} no longer uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}: Flux sends its requests to the API server instead of Capsule's proxy, as ${identityPart(identity)}. ${isOwn ? message`The account may apply it, but only the proxy lists namespaces and other cluster-scoped objects for it` : message`It does not own the Capsule Tenant`}. Allowed: the kubeconfig of the proxy.`,
+    message: message`${subject.who} no longer uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}: Flux sends its requests to the API server instead of Capsule's proxy, as ${identityPart(identity)}. ${isOwn ? message`The account may apply it, but only the proxy lists namespaces and other cluster-scoped objects for it` : message`It does not own the Capsule Tenant`}. Allowed: the kubeconfig of the proxy.`,
     fix: message`Restore ${codeWord('spec.kubeConfig')} with ${codeWord('secretRef.name')}: ${part('object', name)} (before this change at ${part('path', `${file}:${line}`)}).`,
-  }
+  })
 }
 
 /** A tenant's kubeconfig runs no programs and connects to no internal addresses. */
@@ -190,19 +171,15 @@ export const kubeconfigContent: Rule = {
   docs: 'Ask a fleet admin to render the kubeconfig, or to list the Secret in `allowedKubeConfigs` in .github/bailiwick.yaml. A listed kubeconfig may set `server` (https, a public or private address), `certificate-authority-data`, and `token` or `client-certificate-data` with `client-key-data`, encrypted with SOPS.',
   kinds: ['/Secret', '/ConfigMap'],
   *checkTenantObject(subject, { index, config }) {
-    const { node, object, id } = subject
-    for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(id.name))) {
+    for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(subject.id.name))) {
       const where = fault.field === '' ? message`` : message` (${quoted('field', fault.field)})`
-      yield {
-        node,
-        object,
-        path,
-        // never the text itself: it may contain a token
-        value: `${fault.field} ${fault.what}`,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
+      // never the text itself: it may contain a token
+      const value = `${fault.field} ${fault.what}`
+      yield subject.violation(path, value, {
+        message: message`${subject.who} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
         fix: message`Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.`,
         ...(fault.local ? {} : { severity: 'high' as const }),
-      }
+      })
     }
   },
 }

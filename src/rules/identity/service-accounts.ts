@@ -3,8 +3,7 @@ import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { namespacePart, objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import {
   accountOf,
@@ -15,12 +14,11 @@ import {
   misspelled,
 } from '../../fleet/model/kustomization-spec.ts'
 import { ACCOUNT_FIELD, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
-import { bindingCause, declaredOwner, reachOf, subjectText } from '../rbac/binding-subjects.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
+import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -31,50 +29,48 @@ export const saRequired: Rule = {
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
   docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml. Where the label of the namespace is all that the cluster has of a tenant, the finding is a warning.",
   kinds: applierKinds,
-  *checkObject({ object, node }, context) {
-    if (context.index.actsFor(node, object) === undefined) return
-    const violation = evaluateFleet(context, node, object)
-    if (violation) yield { ...violation, ...(meantAs(context, node, object) ?? named(context, node, object)) }
+  *checkObject(subject, context) {
+    const violation = withoutAccount(subject, context)
+    if (violation) yield { ...violation, ...(meantAs(subject, context) ?? named(subject, context)) }
   },
 }
 
 /** Whether this rule blocks an object that acts for a tenant: its account is not known. */
-export function lacksAccount(context: RuleContext, node: FleetNode, object: KubeObject): boolean {
-  return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
-}
+export const lacksAccount = (subject: Subject, context: RuleContext): boolean =>
+  withoutAccount(subject, context) !== undefined
 
 /** A key that was probably meant to name the account is the cause, and no other rule reports it. */
-function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Violation> | undefined {
-  const { kind, namespace, name } = idOf(object)
-  const path = misspelled(object, ACCOUNT_FIELD)
+function meantAs(subject: Subject, context: RuleContext): Partial<Violation> | undefined {
+  const path = misspelled(subject.object, ACCOUNT_FIELD)
   if (path?.length !== ACCOUNT_FIELD.length) return undefined
-  const account = stringAt(object.root, path)
-  const isCertain = account !== undefined && isKnown(context, cluster, namespace, account)
+  const account = subject.text(path)
+  const isCertain = account !== undefined && isKnown(context, subject.node.cluster, subject.id.namespace, account)
   return {
     path,
     isMalformed: true,
-    message: message`${objectPart(kind, namespace, name)}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
+    message: message`${subject.who}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
     fix: message`Rename it to ${codeWord('serviceAccountName')}.`,
     ...(isCertain ? { edit: { rename: 'serviceAccountName' } } : {}),
   }
 }
 
 /** The account of the namespace, where the platform acts there as one account only, or renders one only. */
-function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Violation, 'edit'> {
-  const { namespace } = idOf(object)
-  const { cluster } = node
+function named(subject: Subject, { index, config }: RuleContext): Pick<Violation, 'edit'> {
+  const { namespace } = subject.id
+  const { cluster } = subject.node
   const candidates = [soleReconciler(index, cluster, namespace), soleAccount(index, cluster, namespace)]
   const name = candidates.find(one => one !== undefined && isKnown({ index, config }, cluster, namespace, one))
   if (name === undefined) return {}
-  return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
+  return { edit: subject.at(ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
-function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Violation | undefined {
+function withoutAccount(subject: Subject, context: RuleContext): Violation | undefined {
   const { index } = context
-  const { kind, namespace, name } = idOf(object)
+  const { object, node, who } = subject
+  const { namespace } = subject.id
   // the rule invalid-object reports an invalid name
-  if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
-  const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
+  if (index.actsFor(node, object) === undefined || !isBlank(subject.at(ACCOUNT_FIELD))) return undefined
+  const written = subject.text(ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
   const isRendered = account !== undefined && isKnown(context, node.cluster, namespace, account)
   if (written === '' && isRendered && mayApply(context, node.cluster, namespace, account)) return undefined
@@ -85,18 +81,13 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
   const owner = index.ownerOf(node.cluster, namespace)
   const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
   const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: ACCOUNT_FIELD,
-    value: written,
-    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
+  return subject.asNode(index).violation(ACCOUNT_FIELD, written, {
+    message: message`${who} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     ...(isAlone ? { level: 'warning' } : {}),
     fix: isAlone
       ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
       : message`${set}.`,
-  }
+  })
 }
 
 function isKnown(
@@ -172,49 +163,46 @@ export const saForeign: Rule = {
   docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: reading CustomResourceDefinitions, Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
-    if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)
-    else yield* evaluateUse(context, subject)
+    if (BINDINGS.includes(subject.kind)) yield* foreignBinding(subject, context)
+    else yield* foreignUse(subject, context)
   },
 }
 
 /** The rules rbac-cluster-binding and namespace-confinement report a tenant's bindings. */
-function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
+function* foreignBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object } = subject
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
-  const rightsOfAll = binding.subjects.map(subject => rightsOf(context, node.cluster, binding, subject))
-  for (const [at, subject] of binding.subjects.entries()) {
+  const { kind, namespace, name, roleRef } = binding
+  const who = objectPart(kind, namespace, name)
+  const rightsOfAll = binding.subjects.map(bound => rightsOf(context, node.cluster, binding, bound))
+  for (const [at, bound] of binding.subjects.entries()) {
     const rights = rightsOfAll[at]
     if (rights === undefined) continue
-    const { kind, namespace, name, roleRef } = binding
     const same = binding.subjects.filter((_, index) => rightsOfAll[index] === rights)
     const whom = listed(same.map(one => part('identity', subjectText(one))))
     const where =
       namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
     const unknown = rights === 'unknown'
-    yield {
-      node,
-      object,
-      path: ['subjects', at],
+    const value = `${subjectText(bound)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`
+    yield subject.violation(['subjects', at], value, {
       cause: bindingCause(displayRbac(binding)),
-      value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? message`${objectPart(kind, namespace, name)} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : message`${objectPart(kind, namespace, name)} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+        ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
-        unknown && isMeantForProxy(context.index, node.cluster, subject)
+        unknown && isMeantForProxy(context.index, node.cluster, bound)
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
           : message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
-      ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
-    }
+      ...(unknown ? { level: 'warning', severity: 'medium' } : {}),
+    })
   }
 }
 
 /** The rules that exceed the tenant's rights, as text; undefined for none. */
-function rightsOf(context: RuleContext, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+function rightsOf(context: RuleContext, cluster: string, binding: Binding, bound: BoundSubject): string | undefined {
   const { index } = context
-  const reach = reachOf(subject)
-  if (reach.of !== 'accounts') return undefined
-  const tenant = declaredOwner(context, cluster, reach.namespace)
+  const tenant = ownerOfSubject(context, cluster, bound)
   if (tenant === undefined) return undefined
   // the rule rbac-foreign-subject reports one in another tenant's namespace
   if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
@@ -237,8 +225,9 @@ function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, 
   return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
-function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
-  const { kind, namespace, name } = idOf(object)
+function* foreignUse(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object } = subject
+  const { namespace } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   if (account === undefined) return
@@ -246,17 +235,12 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
   const tenant = declared ?? widenedOwner(context, node.cluster, namespace, account)
   if (tenant === undefined || (declared !== undefined && index.actsFor(node, object) === undefined)) return
   for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
-    yield {
-      node: index.nodeOf(node.cluster, object) ?? node,
-      renderedBy: node,
-      object,
-      path: ACCOUNT_FIELD,
-      value: `${account} ${binding} ${role}: ${rules}`,
+    yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
       follows: bindingCause(binding),
-      message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
-    }
+    })
   }
 }
 
@@ -301,40 +285,31 @@ export const defaultSaPrivileged: Rule = {
   docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`. Rights to write are a violation. Rights to read are a warning. The namespace of Flux counts too, where its controllers use `default` for an object without an account.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
   *checkObject(subject, context) {
-    if (subject.id.kind.endsWith('Binding')) yield* evaluateDefaultBinding(context, subject)
+    if (subject.id.kind.endsWith('Binding')) yield* defaultBinding(subject, context)
     else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
   },
 }
 
-function* evaluateDefaultBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+function* defaultBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object, id } = subject
   const binding = readBinding(object)
   if (!binding) return
   const role = binding.roleRef.name
   const rules = context.index.roleRules(node.cluster, binding.roleRef, binding.namespace)
   const writes = !rules?.every(({ verbs }) => verbs.every(verb => READS.includes(verb)))
-  for (const [at, subject] of binding.subjects.entries()) {
-    const namespace = defaultOf(subject, {
-      // the rule sa-foreign reports a group's cluster-wide rights
-      all:
-        id.kind === 'RoleBinding' &&
-        (node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)),
-    })
+  const isWide = node.tenant === undefined ? writes && !OF_CAPSULE.test(role) : WIDE.includes(role)
+  // the rule sa-foreign reports a group's cluster-wide rights
+  const ofAll = id.kind === 'RoleBinding' && isWide
+  for (const [at, bound] of binding.subjects.entries()) {
+    const namespace = defaultOf(bound, ofAll)
     if (namespace === undefined) continue
-    if (
-      declaredOwner(context, node.cluster, namespace) === undefined &&
-      !(writes && isFlux(context, node, namespace))
-    ) {
-      continue
-    }
-    yield {
-      node,
-      object,
-      path: ['subjects', at],
-      value: `${subjectText(subject)} ${role}`,
-      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(subject))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
+    const isTenants = declaredOwner(context, node.cluster, namespace) !== undefined
+    if (!isTenants && !(writes && isFlux(context, node, namespace))) continue
+    yield subject.violation(['subjects', at], `${subjectText(bound)} ${role}`, {
+      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
       fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
-      ...(writes ? { level: 'violation' as const } : {}),
-    }
+      ...(writes ? { level: 'violation' } : {}),
+    })
   }
 }
 
@@ -345,20 +320,16 @@ function isFlux({ index }: RuleContext, { cluster }: FleetNode, namespace: strin
   return isUsed && namespace === (index.rootOf(cluster)?.namespace ?? ROOT_NAMESPACE)
 }
 
-/** The namespace whose account `default` a subject means, by name or, with `all`, as one of all its accounts. */
-function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): string | undefined {
-  const reach = reachOf(subject)
+/** The namespace whose account `default` a subject means, by name or, with `ofAll`, as one of all its accounts. */
+function defaultOf(bound: BoundSubject, ofAll: boolean): string | undefined {
+  const reach = reachOf(bound)
   if (reach.of !== 'accounts') return undefined
-  return reach.name === 'default' || (all && reach.name === undefined) ? reach.namespace : undefined
+  return reach.name === 'default' || (ofAll && reach.name === undefined) ? reach.namespace : undefined
 }
 
-function stand({ node, object, id }: Subject): Violation {
-  return {
-    node,
-    object,
-    path: ['metadata', 'name'],
-    value: id.name,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
+function stand(subject: Subject): Violation {
+  return subject.violation(['metadata', 'name'], subject.id.name, {
+    message: message`${subject.who} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
     fix: message`Rename the object.`,
-  }
+  })
 }

@@ -1,7 +1,6 @@
 import { codeWord, message, part, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { TenantSubject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, TenantConfig } from '../../fleet/model/fleet-config.ts'
 import { refKey } from '../../fleet/model/source-ref.ts'
@@ -12,7 +11,7 @@ import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/named-values.ts'
 import { ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Rule, RuleContext } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type TenantSubject } from '../model/rule.ts'
 
 const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']
 
@@ -28,14 +27,13 @@ export const controllerRights: Rule = {
   docs: "Name an account or a Secret in the tenant's namespace. A cluster-scoped object is allowed where the platform renders it for the namespace. With the profile `baseline` the finding is a warning.",
   kinds: kindsNaming(...NAMED, 'clusterObject'),
   *checkTenantObject(subject, context) {
-    const { object, id, node, kind } = subject
-    const who = objectPart(id.kind, id.namespace, id.name)
+    const { object, kind, who } = subject
     for (const field of fieldsNaming(kind, ...NAMED)) {
       for (const { path } of namedBy(object.root, { ...field, form: 'everywhere' })) {
         const level = field.level ? { level: field.level } : {}
         const text = message`${who} ${untyped(field.says ?? "uses its controller's rights")}. Allowed: an account or a Secret of the tenant.`
         const fix = message`Name an account or a Secret of the tenant, or ask a fleet admin to create the object.`
-        yield { node, object, path, value: field.at, message: text, fix, ...level }
+        yield subject.violation(path, field.at, { message: text, fix, ...level })
       }
     }
     for (const field of fieldsNaming(kind, 'clusterObject')) {
@@ -45,7 +43,7 @@ export const controllerRights: Rule = {
         const text = message`${who} uses ${objectPart(taken, '', name)}, which is cluster-scoped and which the platform does not render for it. Allowed: an object that the platform renders for this namespace.`
         const fix = message`Ask a fleet admin to render the ${part('value', taken)} for this object, or use one of the namespace.`
         const level = field.level ? { level: field.level } : {}
-        yield { node, object, path, value: `${taken} ${name}`, message: text, fix, ...level }
+        yield subject.violation(path, `${taken} ${name}`, { message: text, fix, ...level })
       }
     }
   },
@@ -89,15 +87,11 @@ export const unconfinedSource: Rule = {
     const isNew = before !== undefined && !(was && isUnconfined(was) && sourceOf(was) === url)
     const { namespace, name } = node
     const where = quoted('object', namespace)
-    yield {
-      node,
-      object: node.kustomization,
-      path: ['spec', 'sourceRef', 'name'],
-      value: url,
+    yield Subject.ofNode(node).violation(['spec', 'sourceRef', 'name'], url, {
       message: message`${objectPart('Kustomization', namespace, name)} applies ${quoted('repository', url)} with the rights of ${rightsOf(node)}: writers of that repository are not confined. Allowed: an account of namespace ${where}, or a namespace that ${codeWord('.github/bailiwick.yaml')} declares as the platform's.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to an account of namespace ${where}, or add to ${codeWord('.github/bailiwick.yaml')} a tenant with namespaces: [${where}] and platform: true.`,
       ...(isNew && index.hasTenants(node.cluster) ? { level: 'violation' as const } : {}),
-    }
+    })
   },
 }
 

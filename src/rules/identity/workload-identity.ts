@@ -1,13 +1,12 @@
 import { codeWord, message, part } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { everyMap } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { isCustomKind, podsOf } from '../workloads/pods.ts'
 
 const SERVICE_ACCOUNT = '/ServiceAccount'
@@ -49,7 +48,7 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
     if (kind === SERVICE_ACCOUNT) yield { path: ['metadata', 'labels'], warns: false }
   }
   if (kind === HELM_RELEASE) {
-    const values = at(object.root, ['spec', 'values'])
+    const values = subject.at(['spec', 'values'])
     if (values) for (const { path } of everyMap(values)) yield { path: ['spec', 'values', ...path], warns: true }
     return
   }
@@ -73,23 +72,18 @@ function* ofOperator(root: Node, known: ReadonlySet<string>): Iterable<Place> {
 }
 
 function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Violation> {
-  const { node, object, id } = subject
-  const map = at(object.root, path)
+  const map = subject.at(path)
   if (map?.type !== 'map') return
   for (const [key, field] of map.fields) {
     const cloud = cloudOf(key)
     if (cloud === undefined || (field.value.type === 'scalar' && field.value.value === null)) continue
     const value = field.value.type === 'scalar' ? String(field.value.value) : `a ${field.value.type}`
     if (value === '' || isGiven(index, subject, path, key, value)) continue
-    yield {
-      node,
-      object,
-      path: [...path, key],
-      value,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} takes a cloud identity (${part('value', cloud)}) with ${quoted('value', key)}: ${quoted('value', value)}. Allowed: accounts that the platform renders with one.`,
+    yield subject.violation([...path, key], value, {
+      message: message`${subject.who} takes a cloud identity (${part('value', cloud)}) with ${quoted('value', key)}: ${quoted('value', value)}. Allowed: accounts that the platform renders with one.`,
       fix: message`Remove the annotation, and ask a fleet admin to render the service account with it.`,
       ...(warns ? { level: 'warning' as const, severity: 'high' as const } : { edit: { remove: true } as const }),
-    }
+    })
   }
 }
 
@@ -162,14 +156,10 @@ export const workloadUsesReconcilerSa: Rule = {
     if (index.actsFor(node, object) === undefined) return
     for (const { path, account } of accountsOf(subject, index)) {
       if (index.reconciler(node.cluster, id.namespace, account) === undefined) continue
-      yield {
-        node,
-        object,
-        path,
-        value: account,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} runs pods as account ${quoted('object', account)}, which Flux uses to deploy namespace ${quoted('object', id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
+      yield subject.violation(path, account, {
+        message: message`${subject.who} runs pods as account ${quoted('object', account)}, which Flux uses to deploy namespace ${quoted('object', id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
         fix: message`Set ${codeWord('serviceAccountName')} to an account with only the rights that the workload needs.`,
-      }
+      })
     }
   },
 }
@@ -192,7 +182,7 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
   const group = groupOf(id.apiVersion)
   if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
   for (const field of ['serviceAccountName', 'serviceAccount']) {
-    const account = stringAt(object.root, ['spec', field])
+    const account = subject.text(['spec', field])
     if (account) yield { path: ['spec', field], account }
   }
 }

@@ -9,7 +9,6 @@ import {
 } from '../../fleet/facts/repositories.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { followedBy } from '../../fleet/facts/sources.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -26,7 +25,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import { joinPath } from '../../kustomize/paths.ts'
 import { type NamedPath, namedPaths, renderedDirectories, violationIn } from '../git/rendered-tree.ts'
 import { everyPath } from '../model/object-values.ts'
-import { overLimit, type Rule, type Violation } from '../model/rule.ts'
+import { overLimit, type Rule, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
 
 /** A tenant's paths stay in the tenant's directories. The renderer raises it where an overlay leaves the repository. */
 export const kustomizePathEscape: Rule = {
@@ -40,7 +39,7 @@ export const kustomizePathEscape: Rule = {
   *checkTenantObject(subject, { index }) {
     yield* pathsOfOthers(subject, index)
     for (const path of pathsOf(subject)) {
-      const text = stringAt(subject.object.root, path)
+      const text = subject.text(path)
       const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)
       if (problem !== undefined) yield violation(subject, path, text!, problem)
     }
@@ -54,9 +53,8 @@ function pathsOf({ kind, object }: Subject): Path[] {
   if (kind === IMAGE_UPDATE_AUTOMATION) return [['spec', 'update', 'path']]
   if (kind === ARTIFACT_GENERATOR || kind === GIT_REPOSITORY) return []
   const spec = kind === HELM_RELEASE ? ['spec', 'chart', 'spec'] : ['spec']
-  const files = at(object.root, [...spec, 'valuesFiles'])
-  const indices = files?.type === 'list' ? [...files.items.keys()] : []
-  return [[...spec, 'chart'], [...spec, 'valuesFile'], ...indices.map(index => [...spec, 'valuesFiles', index])]
+  const files = everyPath(object.root, [...spec, 'valuesFiles', '*'])
+  return [[...spec, 'chart'], [...spec, 'valuesFile'], ...files]
 }
 
 function problemOf(kind: string, path: Path, text: string) {
@@ -75,20 +73,15 @@ function decoded(text: string): string {
 }
 
 function violation(
-  { object, id, node }: Subject,
+  subject: Subject,
   path: Path,
   text: string,
   problem: NonNullable<ReturnType<typeof problemOf>>,
 ): Violation {
-  const who = objectPart(id.kind, id.namespace, id.name)
-  return {
-    node,
-    object,
-    path,
-    value: text,
-    message: message`${quoted('field', path.join('.'))} of ${who} is ${quoted('value', text)}, which ${problem}. Allowed: paths below the root of the source. Flux would stay below the root and read another file.`,
+  return subject.violation(path, text, {
+    message: message`${quoted('field', path.join('.'))} of ${subject.who} is ${quoted('value', text)}, which ${problem}. Allowed: paths below the root of the source. Flux would stay below the root and read another file.`,
     fix: message`Write the path relative to the root of the source, without "..".`,
-  }
+  })
 }
 
 /** A path that an object names in a source, and the source. */
@@ -108,7 +101,7 @@ const GIT = 'GitRepository'
  * charts and their values, what an ArtifactGenerator copies, what a source includes, what an automation writes.
  */
 function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Iterable<Violation> {
-  const { object, id, node } = subject
+  const { node } = subject
   for (const { field, text, source, below } of sourcePaths(subject)) {
     if (source.kind !== GIT) continue
     const [found] = index.versionsOf(node.cluster, GIT_REPOSITORY, source.namespace, source.name)
@@ -118,14 +111,10 @@ function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Iterable<Vio
     if (path === undefined) continue
     const isForeign = holderOf(directories, path, node.tenant) === 'another tenant'
     if (!isForeign && !(below && holdsOthersBelow(directories, path, node.tenant))) continue
-    yield {
-      node,
-      object,
-      path: field,
-      value: `another tenant ${path}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} reads ${quoted('path', path === '' ? '.' : path)}, which overlaps a directory of another tenant. Allowed: the tenant's own directories and those that the platform shares.`,
+    yield subject.violation(field, `another tenant ${path}`, {
+      message: message`${subject.who} reads ${quoted('path', path === '' ? '.' : path)}, which overlaps a directory of another tenant. Allowed: the tenant's own directories and those that the platform shares.`,
       fix: message`Set the path to one in the tenant's own directory.`,
-    }
+    })
   }
 }
 
@@ -250,14 +239,10 @@ function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] 
 
 function sharedPathViolation(node: FleetNode, path: string, holder: DirectoryHolder): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
-  return {
-    node,
-    object: node.kustomization,
-    path: ['spec', 'path'],
-    value: `${holder} ${path}`,
+  return Subject.ofNode(node).violation(['spec', 'path'], `${holder} ${path}`, {
     message: message`${who} reads ${quoted('path', path)}, a directory of ${holder === 'the platform' ? 'the platform' : 'another tenant'}. Allowed: the tenant's own directory and those that the platform shares. Flux reads every file of the source.`,
     fix: message`Set the path to one in the tenant's own directory, or in one that the platform shares.`,
-  }
+  })
 }
 
 /** Linux follows as many; a longer chain counts as leading out. */
@@ -284,8 +269,7 @@ function* leavingLinks(repository: EvaluatedRepository): Generator<Violation> {
       const reader = readerOf(entry)
       if (!reader || !leaves(repository.tree, entry.path)) continue
       const target = targetOf(repository.tree, entry.path)
-      yield violationIn(repository, reader, entry.path, {
-        value: `${entry.path} -> ${target}`,
+      yield violationIn(repository, reader, entry.path, `${entry.path} -> ${target}`, {
         message: message`${quoted('path', entry.path)} is a symbolic link to ${quoted('path', target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
         fix: message`Remove the link, or replace it with the file.`,
       })

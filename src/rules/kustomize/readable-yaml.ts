@@ -1,9 +1,8 @@
 import { message, part } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { at, isTrue, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { isIdentity, isSecurity, scanObject } from './object-scan.ts'
 
 /** Text looks like what it is. */
@@ -22,17 +21,13 @@ export const unicodeConfusable: Rule = {
   },
 }
 
-function* unseen({ object, node }: Subject): Generator<Violation> {
-  for (const { character, origin } of object.unseen ?? []) {
-    yield {
-      node,
-      object,
-      path: [],
+function* unseen(subject: Subject): Generator<Violation> {
+  for (const { character, origin } of subject.object.unseen ?? []) {
+    yield subject.violation([], `${character} ${origin.file}`, {
       origin,
-      value: `${character} ${origin.file}`,
       message: message`${quoted('path', origin.file)} contains ${part('value', character)}, which is invisible or changes the direction of the text. Allowed: visible characters.`,
       fix: message`Remove the character.`,
-    }
+    })
   }
 }
 
@@ -43,21 +38,16 @@ const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Scr
 const INVISIBLE = /[\u00ad\u180e\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/
 
 function* lookalikes(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
-  for (const { path, text, isKey } of scanObject(object.root).foreign) {
+  for (const { path, text, isKey } of scanObject(subject.object.root).foreign) {
     const problem = problemOf(subject, path, text, isKey)
     if (problem === undefined) continue
     const field = isKey
       ? message`a key in ${quoted('field', path.slice(0, -1).join('.'))}`
       : message`${quoted('field', path.join('.'))}`
-    yield {
-      node,
-      object,
-      path,
-      value: text,
-      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} is ${quoted('value', text)}, ${problem}. Allowed: ASCII.`,
+    yield subject.violation(path, text, {
+      message: message`${field} of ${subject.who} is ${quoted('value', text)}, ${problem}. Allowed: ASCII.`,
       fix: message`Write the name in ASCII.`,
-    }
+    })
   }
 }
 
@@ -87,17 +77,19 @@ export const yamlAmbiguous: Rule = {
   docs: 'Write each key once, quote text, indent with spaces, and put `---` on its own line. Use true and false for booleans. Merge keys may bring any field except namespaces, kinds, grants and privileges.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
-    const { object, id, node } = subject
-    for (const { path, how } of scanObject(object.root).unclear) {
+    for (const { path, how } of scanObject(subject.object.root).unclear) {
       const isWord = how === 'word'
       if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
       const field = quoted('field', path.join('.'))
       const what = isWord
         ? 'is a word that YAML 1.1 parsers read as a boolean and others as text. Allowed: true and false'
         : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
-      const text = message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}.`
+      const text = message`${field} of ${subject.who} ${what}.`
       const fix = isWord ? message`Write true or false.` : message`Replace the merge key with the field itself.`
-      yield { node, object, path, value: `${how} ${path.join('.')}`, message: text, fix } satisfies Violation
+      yield subject.violation(path, `${how} ${path.join('.')}`, {
+        message: text,
+        fix,
+      }) satisfies Violation
     }
   },
 }

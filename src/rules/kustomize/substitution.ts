@@ -2,17 +2,16 @@ import { codeWord, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import { type Need, needsOf } from '../../fleet/graph/node-values.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Node, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
+import { at, entriesOf, type Node, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { isOwnSecret } from '../secrets/platform-secrets.ts'
 import { routeKinds } from '../workloads/routes.ts'
 import { isIdentity, isSecurity, isStructure, isUnsubstituted, scanObject } from './object-scan.ts'
@@ -35,23 +34,23 @@ export const renderParity: Rule = {
 }
 
 function* revived(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
-  const step = object.trail.find(one => one.step === 'local-config')
+  const step = subject.object.trail.find(one => one.step === 'local-config')
   if (!step) return
-  const origin: Origin = { repository: object.root.origin.repository, file: step.file, line: step.line, column: 1 }
-  yield {
-    node,
-    object,
-    path: ['metadata', 'annotations'],
-    origin,
-    value: 'local-config',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
-    fix: message`Remove the annotation from the manifest.`,
+  const origin: Origin = {
+    repository: subject.object.root.origin.repository,
+    file: step.file,
+    line: step.line,
+    column: 1,
   }
+  yield subject.violation(['metadata', 'annotations'], 'local-config', {
+    origin,
+    message: message`${subject.who} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
+    fix: message`Remove the annotation from the manifest.`,
+  })
 }
 
 function* hidden(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
+  const { object, node } = subject
   const { file } = object.root.origin
   const outermost = object.trail.findLast(one => one.step === 'resource' || one.step === 'generator')?.file ?? file
   const home = artifactPath(node.path)
@@ -64,31 +63,24 @@ function* hidden(subject: Subject): Generator<Violation> {
       ? 'a hidden file that Flux deploys because kustomization.yaml is missing'
       : undefined
   if (why === undefined) return
-  yield {
-    node,
-    object,
-    path: [],
-    value: file,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} comes from ${quoted('path', file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
+  yield subject.violation([], file, {
+    message: message`${subject.who} comes from ${quoted('path', file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
     fix: message`Move the object to a file that ends in .yaml and is not hidden, and list the file in ${codeWord('kustomization.yaml')}.`,
-  }
+  })
 }
 
 /** Only where a tenant also wrote the Kustomization: what the platform adds to a tenant's manifests is intended. */
-function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Violation> {
+function* rewritten(subject: Subject, { index }: RuleContext): Generator<Violation> {
+  const { object, id, node } = subject
   if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
   for (const field of ['roleRef', 'subjects', 'rules']) {
-    const patched = at(object.root, [field]) && firstPatched(at(object.root, [field])!, [field])
+    const patched = subject.at([field]) && firstPatched(subject.at([field])!, [field])
     if (!patched) continue
-    yield {
-      node,
-      object,
-      path: patched,
+    yield subject.violation(patched, `patched ${field}`, {
       origin: originAt(object.root, patched),
-      value: `patched ${field}`,
-      message: message`${quoted('field', field)} of ${objectPart(id.kind, id.namespace, id.name)} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
+      message: message`${quoted('field', field)} of ${subject.who} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
       fix: message`Write ${part('field', field)} in the manifest.`,
-    }
+    })
   }
 }
 
@@ -107,7 +99,8 @@ function firstPatched(node: Node, path: Path): Path | undefined {
   return undefined
 }
 
-function* composed({ object, id, node }: Subject): Generator<Violation> {
+function* composed(subject: Subject): Generator<Violation> {
+  const { object, id } = subject
   const group = groupOf(id.apiVersion)
   const isGuarded = (path: Path) => isIdentity(group, path) || isSecurity(path)
   const functions = (object.made ?? []).filter(({ how, path }) => how === 'function' && isGuarded(path))
@@ -115,14 +108,10 @@ function* composed({ object, id, node }: Subject): Generator<Violation> {
   for (const { path } of [...functions, ...left]) {
     const field = quoted('field', path.join('.'))
     const what = left.length > 0 ? 'has a variable that is not substituted' : 'is composed from a variable'
-    yield {
-      node,
-      object,
-      path,
-      value: `composed ${path.join('.')}`,
-      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
+    yield subject.violation(path, `composed ${path.join('.')}`, {
+      message: message`${field} of ${subject.who} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
       fix: message`Write the value of ${field} in the manifest.`,
-    }
+    })
   }
 }
 
@@ -135,18 +124,14 @@ export const substitutionInjection: Rule = {
   source: 'fluxcd/pkg kustomize, SubstituteVariables',
   docs: 'Set each variable to one string, number or boolean, and use a patch for larger content. A list of plain values as the value of one field is allowed.',
   kinds: 'every',
-  *checkTenantObject({ object, id, node }) {
-    for (const { path, how } of object.made ?? []) {
-      if (how !== 'structure' || !(isStructure(path) || isIdentity(groupOf(id.apiVersion), path))) continue
+  *checkTenantObject(subject) {
+    for (const { path, how } of subject.object.made ?? []) {
+      if (how !== 'structure' || !(isStructure(path) || isIdentity(groupOf(subject.id.apiVersion), path))) continue
       const field = quoted('field', path.join('.'))
-      yield {
-        node,
-        object,
-        path,
-        value: `structure ${path.join('.')}`,
-        message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable. No manifest shows its fields. Allowed: variables with one string, number or boolean.`,
+      yield subject.violation(path, `structure ${path.join('.')}`, {
+        message: message`${field} of ${subject.who} becomes a map or a list through the value of a variable. No manifest shows its fields. Allowed: variables with one string, number or boolean.`,
         fix: message`Write ${field} in the manifest, and use variables only for single values in it.`,
-      }
+      })
     }
   },
 }
@@ -171,19 +156,14 @@ export const secretExfilSubstitution: Rule = {
 }
 
 /** A tenant's Kustomization that substitutes from a Secret which the tenant does not render. */
-function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
-  for (const need of foreignSecrets(object, node, index)) {
+function* taken(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  for (const need of foreignSecrets(subject.object, subject.node, index)) {
     const name = nameOf(need)
-    yield {
-      node: index.nodeOf(node.cluster, object) ?? node,
-      renderedBy: node,
-      object,
-      path: ['spec', 'postBuild', 'substituteFrom'],
+    yield subject.asNode(index).violation(['spec', 'postBuild', 'substituteFrom'], name, {
       origin: need.origin,
-      value: name,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} substitutes from the Secret ${quoted('object', name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      message: message`${subject.who} substitutes from the Secret ${quoted('object', name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
       fix: message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`,
-    }
+    })
   }
 }
 
@@ -233,9 +213,7 @@ function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex):
   const places = new Map<string, string>()
   for (const need of secrets) {
     for (const { object } of index.versionsOf(node.cluster, '/Secret', node.namespace, nameOf(need))) {
-      const data = at(object.root, ['data'])
-      if (data?.type !== 'map') continue
-      for (const key of data.fields.keys()) {
+      for (const [key] of entriesOf(at(object.root, ['data']))) {
         const { file, line } = originAt(object.root, ['data', key])
         places.set(`${file}:${line}`, key)
       }
@@ -258,13 +236,8 @@ function shows(
 }
 
 function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Violation {
-  const { kind, namespace, name: own } = idOf(object)
-  return {
-    node,
-    object,
-    path,
-    value: name,
-    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+  return new Subject({ node, object }).violation(path, name, {
+    message: message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
     fix: message`Replace the variable with a secretKeyRef in the workload.`,
-  }
+  })
 }

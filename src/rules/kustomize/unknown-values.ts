@@ -2,10 +2,8 @@ import { BailiwickError } from '../../base/errors.ts'
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { kindOfId } from '../../fleet/facts/object-table.ts'
 import { mayWrite } from '../../fleet/facts/rights-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { needsOf, valueId } from '../../fleet/graph/node-values.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
@@ -14,11 +12,11 @@ import { capabilityOf, fieldsNaming } from '../../kube/capabilities/index.ts'
 import { KUBERNETES } from '../../kube/capabilities/scope.ts'
 import { HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, type Node, originAt, type Path, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
-import { annotationsOf, groupOf, idOf, POD_SPEC_PATHS } from '../../kube/object.ts'
+import { annotationsOf, groupOf, POD_SPEC_PATHS } from '../../kube/object.ts'
 import { isDecrypted } from '../../kube/sops.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyPath } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { isRuledValue } from '../workloads/helm-values.ts'
 import { hostPaths } from '../workloads/routes.ts'
 import { isIdentity, isSecurity, isUnsubstituted, scanObject } from './object-scan.ts'
@@ -46,8 +44,7 @@ export const unrenderedVariable: Rule = {
     yield* absent(node, index, config)
     const mayHold = needsOf(node.kustomization).length > 0 || scanObject(node.kustomization.root).opaque.length > 0
     for (const object of mayHold ? index.objectsOf(node.key) : []) {
-      const id = idOf(object)
-      const subject = { object, id, kind: kindOfId(id), node }
+      const subject = new Subject({ node, object })
       for (const one of refusedValues(subject, index)) yield refusal(subject, one)
     }
   },
@@ -62,27 +59,25 @@ function isReportedByChild({ object, node }: Subject, { path }: Refused, index: 
 }
 
 /** The finding for an unknown value in a place that does not allow it. */
-function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Violation {
-  const field = message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)}`
+function refusal(subject: Subject, { path, reason, held }: Refused): Violation {
+  const field = message`${quoted('field', path.join('.'))} of ${subject.who}`
   const what = message`${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
-  const violation = { node, object, path, level: 'error', value: path.join('.') } as const
   if (reason === 'host') {
-    const text = message`${what} Allowed in hosts: values in git, and keys that ${codeWord('.github/bailiwick.yaml')} declares.`
-    return {
-      ...violation,
-      message: text,
+    return subject.violation(path, path.join('.'), {
+      level: 'error',
+      message: message`${what} Allowed in hosts: values in git, and keys that ${codeWord('.github/bailiwick.yaml')} declares.`,
       fix: message`Write the host in git, or declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
-    }
+    })
   }
   const allowed =
-    node.tenant === undefined
+    subject.node.tenant === undefined
       ? "Allowed in the platform's objects: values in git, and values that no account of a tenant can write."
       : 'Allowed: unknown values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and chart values without a rule.'
-  return {
-    ...violation,
+  return subject.violation(path, path.join('.'), {
+    level: 'error',
     message: message`${what} ${allowed}`,
     fix: message`Write the value in git, or ask a fleet admin to declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
-  }
+  })
 }
 
 /** Optional values of the platform that do not exist, and that a tenant can create. */
@@ -92,16 +87,12 @@ function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetCo
     const { cluster, namespace } = node
     if (!optional || declared.has(id) || index.versionsOf(cluster, `/${kind}`, namespace, name).length > 0) continue
     if (!isTenantControlled(index, cluster, { kind, namespace, name, key: '' })) continue
-    yield {
-      node,
-      object: node.kustomization,
-      path: ['spec', 'postBuild', 'substituteFrom'],
+    yield Subject.ofNode(node).violation(['spec', 'postBuild', 'substituteFrom'], id, {
       origin,
       level: 'error',
-      value: id,
       message: message`${objectPart('Kustomization', namespace, node.name)} substitutes from the optional ${part('value', kind)} ${quoted('object', name)}, which the fleet does not render. An account of a tenant can create it, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
       fix: message`Render the object, remove it from substituteFrom, or remove the tenant's right to write it.`,
-    }
+    })
   }
 }
 
@@ -109,48 +100,34 @@ const isGuarded = (subject: Subject, path: readonly (string | number)[]) =>
   isIdentity(groupOf(subject.id.apiVersion), path) || isSecurity(path)
 
 function* literal(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
-  if (isUnsubstituted(object)) return
-  for (const { path, text } of scanObject(object.root).templated) {
+  if (isUnsubstituted(subject.object)) return
+  for (const { path, text } of scanObject(subject.object.root).templated) {
     if (!isGuarded(subject, path)) continue
     const field = path.join('.')
-    yield {
-      node,
-      object,
-      path,
-      value: text,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} has the variable ${quoted('value', text)} as ${quoted('field', field)}, which is not substituted here, so its value is unknown. Allowed: a value in git. The API server rejects the variable itself.`,
+    yield subject.violation(path, text, {
+      message: message`${subject.who} has the variable ${quoted('value', text)} as ${quoted('field', field)}, which is not substituted here, so its value is unknown. Allowed: a value in git. The API server rejects the variable itself.`,
       fix: message`Replace the variable in ${quoted('field', field)} with its value.`,
-    }
+    })
   }
 }
 
 function* substituted(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
-  const who = objectPart(id.kind, id.namespace, id.name)
+  const { object, who } = subject
   for (const { path, how } of object.made ?? []) {
     const isDefault = how === 'default' && isGuarded(subject, path)
     if (!isDefault && (how !== 'unknown' || isGuarded(subject, path))) continue
     const field = quoted('field', path.join('.'))
     const value = `${how} ${path.join('.')}`
     yield isDefault
-      ? {
-          node,
-          object,
-          path,
-          value,
+      ? subject.violation(path, value, {
           message: message`${field} of ${who} takes the default of a variable that is not set: anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
           fix: message`Replace the variable with its value, or set the variable in the fleet.`,
-        }
-      : {
-          node,
-          object,
-          path,
-          value,
+        })
+      : subject.violation(path, value, {
           level: 'warning',
           message: message`${field} of ${who} takes an unknown value, one that only the cluster has. Allowed: values in git.`,
           fix: DECLARE,
-        }
+        })
   }
 }
 
@@ -171,18 +148,13 @@ function leadsElsewhere({ kind, object, id }: Subject, path: Path): boolean {
 
 /** An unknown value is allowed in other places, declared or not; the renderer refuses it in an identity. */
 function* undecided(subject: Subject): Generator<Violation> {
-  const { object, id, node } = subject
-  for (const { path } of scanObject(object.root).opaque) {
+  for (const { path } of scanObject(subject.object.root).opaque) {
     if (!isGuarded(subject, path) && !leadsElsewhere(subject, path)) continue
-    yield {
-      node,
-      object,
-      path,
+    yield subject.violation(path, path.join('.'), {
       level: 'error',
-      value: path.join('.'),
-      message: message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)} is a security setting with an unknown value, one that only the cluster has. Allowed: a value in git.`,
+      message: message`${quoted('field', path.join('.'))} of ${subject.who} is a security setting with an unknown value, one that only the cluster has. Allowed: a value in git.`,
       fix: message`Replace the variable with its value.`,
-    }
+    })
   }
 }
 

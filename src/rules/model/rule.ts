@@ -1,14 +1,16 @@
 import type { ErrorCode } from '../../base/errors.ts'
-import { asMessage, type Message, message, plainText, untyped } from '../../base/message.ts'
+import { asMessage, type Message, type MessagePart, message, plainText, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
+import { kindOfId, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
+import { whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
-import type { Path } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import type { Edit, FindingPolicy, Severity } from './finding.ts'
+import { everyPath } from './object-values.ts'
 
 /** `error`: the rule cannot decide; such a finding is an error of its node with the rule's id as its code. */
 export type FindingLevel = 'violation' | 'warning' | 'error'
@@ -58,6 +60,68 @@ export interface Violation {
   readonly follows?: string
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
+}
+
+/** What a finding says besides the value that it is about. */
+export type Said = Omit<Violation, 'node' | 'renderedBy' | 'object' | 'path' | 'value'>
+
+/** An object as a rule sees it: what it is, and who would apply it. */
+export class Subject implements Rendered {
+  readonly object: KubeObject
+  readonly node: FleetNode
+  readonly id: ObjectId
+  /** `<group>/<Kind>`, as the table of scopes names kinds: `/Secret`, `apps/Deployment`. */
+  readonly kind: string
+  readonly #renderedBy: FleetNode | undefined
+
+  constructor({ node, object }: Rendered, renderedBy?: FleetNode) {
+    this.object = object
+    this.node = node
+    this.id = idOf(object)
+    this.kind = kindOfId(this.id)
+    this.#renderedBy = renderedBy
+  }
+
+  /** The Kustomization of a node. */
+  static ofNode(node: FleetNode, renderedBy?: FleetNode): Subject {
+    return new Subject({ node, object: node.kustomization }, renderedBy)
+  }
+
+  /** Its name in messages. */
+  get who(): MessagePart {
+    return whoOf(this.object)
+  }
+
+  /** The same object at the node that it is itself, where it is one. */
+  asNode(index: FleetIndex): Subject {
+    const { node, object } = this
+    return new Subject({ node: index.nodeOf(node.cluster, object) ?? node, object }, node)
+  }
+
+  at(path: Path): Node | undefined {
+    return at(this.object.root, path)
+  }
+
+  /** The text at a path; undefined where there is none. */
+  text(path: Path): string | undefined {
+    return stringAt(this.object.root, path)
+  }
+
+  /** The existing paths that a pattern matches; `*` is each item of a list. */
+  items(pattern: Path): Path[] {
+    return everyPath(this.object.root, pattern)
+  }
+
+  /** The finding that the object's value at a path violates the rule. */
+  violation(path: Path, value: string, said: Said): Violation {
+    const by = this.#renderedBy ? { renderedBy: this.#renderedBy } : {}
+    return { node: this.node, ...by, object: this.object, path, value, ...said }
+  }
+}
+
+/** An object that would be applied for a tenant. */
+export interface TenantSubject extends Subject {
+  readonly node: FleetNode & { readonly tenant: string }
 }
 
 /** The texts of a rule; docs/rules.md is generated from them. */
@@ -178,7 +242,7 @@ export function serverWords(text: string): Message {
 }
 
 /** How the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
-export function serverAnswer(index: FleetIndex, node: FleetNode, object: KubeObject): Message {
+export function serverAnswer(index: FleetIndex, { node, object }: Rendered): Message {
   const words = index.applyRefusal(node.key, object)
   return words === undefined ? message`` : message` API server: ${serverWords(words)}.`
 }

@@ -7,10 +7,17 @@ import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { isMisplacedClusterKind } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
-import { groupOf, idOf, isNamespaceName, type KubeObject } from '../../kube/object.ts'
+import type { Path } from '../../kube/node.ts'
+import { isNamespaceName } from '../../kube/object.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
-import { type Rule, type RuleContext, serverAnswer, type Violation } from '../model/rule.ts'
+import {
+  type Rule,
+  type RuleContext,
+  Subject,
+  serverAnswer,
+  type TenantSubject,
+  type Violation,
+} from '../model/rule.ts'
 
 const FIELD = ['metadata', 'namespace']
 
@@ -22,49 +29,30 @@ export const namespaceConfinement: Rule = {
   why: 'An object in a namespace that does not belong to the tenant changes what another tenant or the platform runs.',
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or set `namespace` in kustomization.yaml. The label `toolkit.fluxcd.io/tenant` on a Namespace that the platform renders gives the namespace to a tenant.',
   kinds: 'every',
-  *checkTenantObject({ object, node }, context) {
-    const violation = evaluateNamespace(context, node, node.tenant, object)
-    if (violation) yield violation
-  },
-  *checkNode(node, context) {
-    const lost = lostConfinement(node, context)
-    if (lost) yield lost
-  },
+  checkTenantObject: outsideNamespaces,
+  checkNode: lostConfinement,
 }
 
-function evaluateNamespace(
-  context: RuleContext,
-  node: FleetNode,
-  tenant: string,
-  object: KubeObject,
-): Violation | undefined {
+function* outsideNamespaces(subject: TenantSubject, context: RuleContext): Iterable<Violation> {
   const { index } = context
-  const { apiVersion, kind, name } = idOf(object)
-  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined
-  const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
+  const { object, id, node } = subject
+  const { tenant, cluster } = node
+  if (index.scopeOf(cluster, id.apiVersion, id.kind) !== 'Namespaced' || object.nullNamespace) return
+  const namespace = subject.at(FIELD) === undefined ? '' : subject.text(FIELD)
   // an invalid namespace name cannot be evaluated; the rule invalid-object reports it
-  if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
-  if (keepsNamespace(context, node.cluster, tenant, namespace)) return undefined
-  const own = ownNamespaces(index, node.cluster, tenant)
-  const allowed = index.namespacesOf(node.cluster, tenant)
-  const [only] = allowed
+  if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return
+  if (keepsNamespace(context, cluster, tenant, namespace)) return
+  const own = ownNamespaces(index, cluster, tenant)
   const where =
     namespace === ''
       ? 'has no namespace'
       : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
-  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
-  return {
-    node,
-    object,
-    path: FIELD,
-    value: namespace,
-    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
+  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, subject)
+  yield subject.violation(FIELD, namespace, {
+    message: message`${subject.who} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
-    allowed,
-    ...(allowed.length === 1 && only !== undefined
-      ? { edit: at(object.root, FIELD) === undefined ? { add: only } : { set: only } }
-      : {}),
-  }
+    ...allowedNamespaces(index, cluster, tenant, subject.at(FIELD) === undefined ? 'add' : 'set'),
+  })
 }
 
 /** Fields by which a controller applies to another namespace than the object's own, by kind. */
@@ -80,46 +68,36 @@ export const targetNamespace: Rule = {
     'HelmRelease and Kustomization APIs of Flux; Flux checks neither field against anything but the rights of the account.',
   docs: 'Remove the field, or set it to a namespace of the tenant.',
   kinds: [...FIELDS.keys()],
-  *checkObject({ object, node }, context) {
-    const tenant = context.index.actsFor(node, object)
+  *checkObject(subject, context) {
+    const tenant = context.index.actsFor(subject.node, subject.object)
     if (tenant === undefined) return
-    const { apiVersion, kind } = idOf(object)
-    for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
-      const violation = evaluateTarget(context, node, tenant, object, path)
-      if (violation) yield violation
-    }
+    for (const path of FIELDS.get(subject.kind) ?? []) yield* foreignTarget(subject, tenant, path, context)
   },
 }
 
-function evaluateTarget(
-  context: RuleContext,
-  node: FleetNode,
-  tenant: string,
-  object: KubeObject,
-  path: Path,
-): Violation | undefined {
-  const field = at(object.root, path)
-  if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return undefined
+function* foreignTarget(subject: Subject, tenant: string, path: Path, context: RuleContext): Iterable<Violation> {
+  const field = subject.at(path)
+  if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return
   const target = field.type === 'scalar' ? String(field.value) : field.type
   const isText = field.type === 'scalar' && typeof field.value === 'string'
-  if (isText && keepsNamespace(context, node.cluster, tenant, target)) return undefined
+  const { cluster } = subject.node
+  if (isText && keepsNamespace(context, cluster, tenant, target)) return
   const { index } = context
-  const { kind, namespace, name } = idOf(object)
-  const own = ownNamespaces(index, node.cluster, tenant)
+  const own = ownNamespaces(index, cluster, tenant)
   const what = path.join('.')
-  const allowed = index.namespacesOf(node.cluster, tenant)
-  const [only] = allowed
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path,
-    value: target,
-    message: message`${objectPart(kind, namespace, name)} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
+  yield subject.asNode(index).violation(path, target, {
+    message: message`${subject.who} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
     fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
-    allowed,
-    ...(allowed.length === 1 && only !== undefined ? { edit: { set: only } } : {}),
-  }
+    ...allowedNamespaces(index, cluster, tenant, 'set'),
+  })
+}
+
+/** The namespaces of a tenant as values of a field; of several a person must choose. */
+function allowedNamespaces(index: FleetIndex, cluster: string, tenant: string, how: 'add' | 'set') {
+  const allowed = index.namespacesOf(cluster, tenant)
+  const [only, ...others] = allowed
+  if (only === undefined || others.length > 0) return { allowed }
+  return { allowed, edit: how === 'add' ? { add: only } : { set: only } }
 }
 
 /** Cluster-scoped objects are the platform's, whatever namespace a tenant writes into them. */
@@ -130,49 +108,40 @@ export const clusterScopedForbidden: Rule = {
   why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a CustomResourceDefinition changes the cluster for all tenants. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
   docs: 'Ask a fleet admin to add the object to the fleet repository.',
   kinds: 'every',
-  *checkTenantObject({ object, node }, { index }) {
-    const violation = evaluateClusterScoped(index, node, object)
-    if (violation) yield violation
+  *checkTenantObject(subject, { index }) {
+    const { node, id } = subject
+    const scope = index.scopeOf(node.cluster, id.apiVersion, id.kind)
+    if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(id.apiVersion, id.kind))) return
+    // the rule namespace-ownership decides who may write a Namespace
+    if (subject.kind === '/Namespace') return
+    const who = objectPart(id.kind, '', id.name)
+    yield subject.violation(['kind'], id.kind, {
+      isMalformed: true,
+      message: message`${who} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, subject)}`,
+      fix: message`Remove ${who} from this repository, or ask a fleet admin to add it to the fleet repository.`,
+    })
   },
-}
-
-function evaluateClusterScoped(index: FleetIndex, node: FleetNode, object: KubeObject): Violation | undefined {
-  const id = idOf(object)
-  const { apiVersion, kind, name } = id
-  const scope = index.scopeOf(node.cluster, apiVersion, kind)
-  if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
-  // the rule namespace-ownership decides who may write a Namespace
-  if (kind === 'Namespace' && groupOf(apiVersion) === '') return undefined
-  return {
-    node,
-    object,
-    path: ['kind'],
-    value: kind,
-    isMalformed: true,
-    message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
-    fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
-  }
 }
 
 /**
  * A node that acted for a tenant before a change and would act for the platform after it: a lost label, or a
  * Kustomization moved out of the tenant's namespace, would silently free the tenant of every rule.
  */
-function lostConfinement(node: FleetNode, context: RuleContext): Violation | undefined {
+function* lostConfinement(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before } = context
-  if (!before) return undefined
+  if (!before) return
   // a node that is a tenant's only because it was before the change has lost its tenant
   const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
-  if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
+  if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return
   const was = before.node(node.key)
   const known = new Set(was && keysOf(was))
   const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
   const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
-  if (tenant === undefined || ownerRemoved(context, node.cluster, tenant)) return undefined
+  if (tenant === undefined || ownerRemoved(context, node.cluster, tenant)) return
   const found = violation(node, tenant, was?.tenant !== undefined, index)
-  if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return found
+  if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return yield found
   const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`
-  return { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
+  yield { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
 }
 
 /** The source of a node, and the sources that it includes. */
@@ -182,14 +151,12 @@ function violation(node: FleetNode, tenant: string, stayed: boolean, index: Flee
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
   const who = objectPart('Kustomization', node.namespace, node.name)
   const what = stayed ? 'it acted for' : 'what it follows belonged to'
-  return {
-    node,
-    object: label ?? node.kustomization,
-    path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
-    value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
+  const path = label ? TENANT_LABEL : ['spec', 'sourceRef']
+  const subject = new Subject({ node, object: label ?? node.kustomization })
+  return subject.violation(path, `unconfined ${node.namespace}/${node.name} ${tenant}`, {
     message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
     fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
-  }
+  })
 }
 
 /**

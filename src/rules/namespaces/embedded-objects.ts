@@ -3,22 +3,16 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted, shown, shownName } from '../../fleet/facts/shown.ts'
-import type { TenantSubject } from '../../fleet/facts/subject.ts'
 import type { FleetNode, Identity } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
-import {
-  type EmbeddedObject,
-  type EmbeddedObjects,
-  embeddedIn,
-  type Unevaluated,
-} from '../../kube/capabilities/embedded-objects.ts'
+import { type EmbeddedObject, embeddedIn, type Unevaluated } from '../../kube/capabilities/embedded-objects.ts'
 import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyPath } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
 
 /** Objects that controllers create for a tenant are evaluated, or listed as not evaluated. */
 export const embeddedContent: Rule = {
@@ -30,17 +24,10 @@ export const embeddedContent: Rule = {
   docs: "Write the objects as plain manifests, without placeholders, in the tenant's repository. The finding is a warning where the fleet's RBAC confines the applying account to the tenant's namespaces. It is a violation where the controller uses its own rights or an account with more rights.",
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
-    const embedded = embeddedIn(object)
-    for (const one of embedded.unevaluated) yield violationOf(node, context, one)
-    for (const { holder, path } of unfollowed(embedded)) yield notFollowed(node, context, holder, path)
+    const { unevaluated, objects } = embeddedIn(object)
+    for (const one of unevaluated) yield notEvaluated(node, context, one)
+    for (const one of objects) yield* notFollowed(new Subject({ node, object: one.object }), context)
   },
-}
-
-/** Kustomizations and sources that a controller creates are not in the graph. */
-function unfollowed({ objects }: EmbeddedObjects) {
-  return objects
-    .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === GIT_REPOSITORY)
-    .map(({ object }) => ({ holder: object, path: ['spec'] }))
 }
 
 const WHY: Readonly<Record<Exclude<Unevaluated['why'], 'content'>, string>> = {
@@ -49,73 +36,50 @@ const WHY: Readonly<Record<Exclude<Unevaluated['why'], 'content'>, string>> = {
   depth: 'nested deeper than objects are followed (render-limits)',
 }
 
-function violationOf(node: FleetNode, { index }: RuleContext, one: Unevaluated): Violation {
+function notEvaluated(node: FleetNode, { index }: RuleContext, one: Unevaluated): Violation {
   const { holder, path, place, why } = one
   const identity = applierOf(index, node.cluster, one)
   const what = why === 'content' ? (place.says ?? 'content') : WHY[why]
-  return violation(node, index, { holder, path, what, identity, isDeep: why === 'depth' })
+  const found = violation(new Subject({ node, object: holder }), index, path, what, identity)
+  return why === 'depth' ? { ...found, level: 'error' } : found
 }
 
-function notFollowed(
-  node: FleetNode,
-  { index }: RuleContext,
-  holder: EmbeddedObjects['objects'][number]['object'],
-  path: Violation['path'],
-): Violation {
-  const { namespace } = idOf(holder)
-  if (kindOf(holder) === GIT_REPOSITORY) return notRead(node, holder, path)
-  const account = applierKinds.includes(kindOf(holder))
-    ? accountOf(holder, index.cluster(node.cluster)?.lockdown)
-    : undefined
-  const identity = account
-    ? { user: userOfAccount(namespace, account), impersonated: true }
-    : { user: 'the controller of Kustomization', impersonated: false }
-  const what = 'what a Kustomization renders that a controller makes'
-  return violation(node, index, { holder, path, what, identity, isDeep: false })
-}
-
-/** A Kustomization that deploys from it is reported by itself. */
-function notRead(node: FleetNode, object: Found['holder'], path: Violation['path']): Violation {
-  const { kind, namespace, name } = idOf(object)
-  const what = 'the content of a source that a controller makes'
-  return {
-    node,
-    object,
-    path,
-    value: contentValue(what, object, path),
-    level: 'warning',
-    message: message`${objectPart(kind, namespace, name)}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
-    fix: message`Write the GitRepository in a separate manifest.`,
+/** Kustomizations and sources that a controller creates are not in the graph. */
+function* notFollowed(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { object, kind, id, node } = subject
+  const path = ['spec']
+  if (kind === GIT_REPOSITORY) {
+    // a Kustomization that deploys from it is reported by itself
+    const what = 'the content of a source that a controller makes'
+    yield subject.violation(path, contentValue(what, subject, path), {
+      level: 'warning',
+      message: message`${subject.who}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
+      fix: message`Write the GitRepository in a separate manifest.`,
+    })
+  } else if (kind === KUSTOMIZATION) {
+    const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
+    const identity = account
+      ? { user: userOfAccount(id.namespace, account), impersonated: true }
+      : { user: 'the controller of Kustomization', impersonated: false }
+    const what = 'what a Kustomization renders that a controller makes'
+    yield violation(subject, index, path, what, identity)
   }
 }
 
 /** Other content is another finding. */
-function contentValue(what: string, object: Found['holder'], path: Violation['path']): string {
-  const node = at(object.root, path)
+function contentValue(what: string, subject: Subject, path: Path): string {
+  const node = subject.at(path)
   return `${what} ${node ? hashOf([canonical(node)]) : ''}`
 }
 
-interface Found {
-  readonly holder: Unevaluated['holder']
-  readonly path: Violation['path']
-  readonly what: string
-  readonly identity: Identity
-  readonly isDeep: boolean
-}
-
-function violation(node: FleetNode, index: FleetIndex, { holder, path, what, identity, isDeep }: Found): Violation {
-  const { kind, namespace, name } = idOf(holder)
-  const further = reachOf(node, index, identity)
+function violation(subject: Subject, index: FleetIndex, path: Path, what: string, identity: Identity): Violation {
+  const further = reachOf(subject.node, index, identity)
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
-  return {
-    node,
-    object: holder,
-    path,
-    value: contentValue(what, holder, path),
-    level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
-    message: message`${objectPart(kind, namespace, name)}: ${untyped(what)} is not evaluated. It is applied by ${identityPart(identity)}${further === '' ? '' : message`, ${untyped(confined)}`}. Allowed: objects in manifests.`,
+  return subject.violation(path, contentValue(what, subject, path), {
+    level: further === undefined ? 'warning' : 'violation',
+    message: message`${subject.who}: ${untyped(what)} is not evaluated. It is applied by ${identityPart(identity)}${further === '' ? '' : message`, ${untyped(confined)}`}. Allowed: objects in manifests.`,
     fix: message`Write the objects in separate manifests, without placeholders.`,
-  }
+  })
 }
 
 /** Why the identity that applies something may do more than the tenant; undefined: it is confined. */
@@ -138,19 +102,15 @@ export const embeddedItems: Rule = {
   source: 'kustomize api/resource/factory.go (inlineAnyEmbeddedLists), fluxcd/pkg ssa (ReadObjects)',
   docs: 'Write each object as a separate document. Allowed: `kind: List` of `apiVersion: v1`, and a list named after the kind of its items (`RoleBindingList` of RoleBindings). A list in a list is not allowed.',
   kinds: 'every',
-  *checkTenantObject({ object, id, node }) {
-    const { listing } = object
+  *checkTenantObject(subject) {
+    const { listing } = subject.object
     if (!listing) return
-    const says = problem(listing, id)
+    const says = problem(listing, subject.id)
     if (says === undefined) return
-    yield {
-      node,
-      object,
-      path: [],
-      value: `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
+    yield subject.violation([], `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`, {
+      message: message`${subject.who} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
       fix: message`Write the object as a separate document.`,
-    }
+    })
   },
 }
 
@@ -314,17 +274,13 @@ function* merged(document: Node, path: Path): Iterable<Change> {
 }
 
 function postRendererViolation(
-  { object, id, node }: TenantSubject,
+  subject: TenantSubject,
   { path, pointer = '' }: Change,
   { what, level }: FoundPatch,
 ): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: `${pointer} ${plainText(what)}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
+  return subject.violation(path, `${pointer} ${plainText(what)}`, {
+    message: message`${subject.who}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
     fix: message`Remove the patch, or set spec.targetNamespace to one of the tenant's namespaces.`,
     ...(level ? { level } : {}),
-  }
+  })
 }

@@ -3,11 +3,10 @@ import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { at, entriesOf, type Node, stringAt } from '../../kube/node.ts'
 import { forbiddenKey } from '../capsule/allow-lists.ts'
 import { tenantsOwnedBy, webhookVersion } from '../capsule/capsule-users.ts'
-import { type FindingLevel, type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
+import { type FindingLevel, type Rule, type Subject, serverWords, type Violation } from '../model/rule.ts'
 
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['labels', 'forbiddenLabels'],
@@ -42,36 +41,29 @@ export const namespaceProtectedMetadata: Rule = {
   source: 'Kubernetes: Pod Security Standards, PodNodeSelector; Capsule: namespaceOptions.forbiddenLabels',
   docs: "Remove admission labels and annotations from the tenant's Namespace, and ask a fleet admin to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is allowed.",
   kinds: ['/Namespace'],
-  *checkObject({ object, node }, context) {
-    if (node.tenant !== undefined) {
-      yield* evaluateTenant(object, node, context)
-      if (context.before) yield* evaluateLoosened(object, node, context.before)
-    } else if (context.before) yield* evaluatePlatform(object, node, context.index, context.before)
+  *checkObject(subject, { index, before }) {
+    const isTenants = subject.node.tenant !== undefined
+    if (isTenants) yield* protectedKeys(subject, index)
+    if (before) yield* isTenants ? loosenedByTenant(subject, before) : loosenedByPlatform(subject, index, before)
   },
 }
 
-function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Violation> {
-  const { name } = idOf(object)
-  const given = index.platformObject(node.cluster, '/Namespace', '', name)
+function* protectedKeys(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { node, id } = subject
+  const given = index.platformObject(node.cluster, '/Namespace', '', id.name)
   for (const part of ['labels', 'annotations']) {
-    const map = at(object.root, ['metadata', part])
-    if (map?.type !== 'map') continue
-    for (const [key, { value }] of map.fields) {
+    for (const [key, value] of entriesOf(subject.at(['metadata', part]))) {
       const path = ['metadata', part, key]
       const denied = deniedByCapsule(index, node, part, key)
       const level = levelOf(part, key, value, at(given?.root, path), denied !== undefined)
       if (level === undefined) continue
       const text = textOf(value)
-      yield {
-        node,
-        object,
-        path,
-        value: `${part} ${key}=${text}`,
+      yield subject.violation(path, `${part} ${key}=${text}`, {
         level,
-        message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. ${denied === undefined ? message`The API server accepts it from anyone who can patch the Namespace` : message`Capsule: ${serverWords(denied)}`}.`,
+        message: message`${objectPart('Namespace', '', id.name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. ${denied === undefined ? message`The API server accepts it from anyone who can patch the Namespace` : message`Capsule: ${serverWords(denied)}`}.`,
         fix: message`Remove ${quoted('field', key)}, or ask a fleet admin to set it.`,
         edit: { remove: true },
-      }
+      })
     }
   }
 }
@@ -100,46 +92,33 @@ function podSecurity(key: string, text: string, given: Node | undefined): Findin
 }
 
 /** Looser than before the change, even if the tenant itself had made it stricter: it admits pods that were refused. */
-function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Violation> {
-  const { name } = idOf(object)
-  const is = stringAt(object.root, ENFORCED) ?? ''
+function* loosenedByTenant(subject: Subject, before: FleetIndex): Iterable<Violation> {
+  const { node, id } = subject
+  const is = subject.text(ENFORCED) ?? ''
   // what is looser than the standard itself is already a violation
-  if (at(object.root, ENFORCED) && LEVELS.indexOf(is) < 1) return
-  const versions = before.versionsOf(node.cluster, '/Namespace', '', name)
+  if (subject.at(ENFORCED) && LEVELS.indexOf(is) < 1) return
+  const versions = before.versionsOf(node.cluster, '/Namespace', '', id.name)
   const levels = versions.map(version => LEVELS.indexOf(stringAt(version.object.root, ENFORCED) ?? ''))
   const was = LEVELS[Math.max(...levels, -1)]
   if (was === undefined || LEVELS.indexOf(is) >= LEVELS.indexOf(was) || levels.includes(LEVELS.indexOf(is))) return
-  yield {
-    node,
-    object,
-    path: ENFORCED,
-    value: `${was} to ${is}`,
-    message: message`${objectPart('Namespace', '', name)} weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
+  yield subject.violation(ENFORCED, `${was} to ${is}`, {
+    message: message`${objectPart('Namespace', '', id.name)} weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
     fix: message`Set ${ENFORCE} to ${quoted('value', was)}, or ask a fleet admin to change it.`,
-  }
+  })
 }
 
 /** The platform may loosen what it enforces; such a change is a warning. */
-function* evaluatePlatform(
-  object: KubeObject,
-  node: FleetNode,
-  index: FleetIndex,
-  before: FleetIndex,
-): Iterable<Violation> {
-  const { name } = idOf(object)
-  const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, ENFORCED)
-  const is = stringAt(object.root, ENFORCED) ?? ''
-  if (was === undefined || index.ownerOf(node.cluster, name) === undefined) return
+function* loosenedByPlatform(subject: Subject, index: FleetIndex, before: FleetIndex): Iterable<Violation> {
+  const { node, id } = subject
+  const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', id.name)?.root, ENFORCED)
+  const is = subject.text(ENFORCED) ?? ''
+  if (was === undefined || index.ownerOf(node.cluster, id.name) === undefined) return
   if (LEVELS.indexOf(is) >= LEVELS.indexOf(was)) return
-  yield {
-    node,
-    object,
-    path: ENFORCED,
-    value: `${was} to ${is}`,
+  yield subject.violation(ENFORCED, `${was} to ${is}`, {
     level: 'warning',
-    message: message`${objectPart('Namespace', '', name)} of a tenant weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
+    message: message`${objectPart('Namespace', '', id.name)} of a tenant weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
     fix: message`Set ${ENFORCE} to ${quoted('value', was)}.`,
-  }
+  })
 }
 
 function textOf(node: Node): string {
@@ -222,18 +201,15 @@ export const quotaTamper: Rule = {
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-CPI-2; Capsule: resourceQuotas, limitRanges, networkPolicies',
   docs: "Rename the tenant's own quota or policy. Names of the platform's objects and names that begin with `capsule-` are not allowed.",
   kinds: KINDS,
-  *checkTenantObject({ object, id, kind, node }, { index }) {
+  *checkTenantObject(subject, { index }) {
+    const { id, kind, node } = subject
     if (!index.owns(node.cluster, node.tenant, id.namespace)) return
     const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
     if (!isPlatforms && !CAPSULES.test(id.name)) return
     const whose = isPlatforms ? 'the platform renders' : 'Capsule creates'
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
-      value: id.name,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
+    yield subject.violation(['metadata', 'name'], id.name, {
+      message: message`${subject.who} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
       fix: message`Remove the object, and ask a fleet admin to change the limit.`,
-    }
+    })
   },
 }

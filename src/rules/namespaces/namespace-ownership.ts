@@ -3,7 +3,6 @@ import { memberSettings } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
@@ -13,7 +12,7 @@ import { groupOf } from '../../kube/object.ts'
 import { namespaceAnswer } from '../capsule/capsule-denied.ts'
 import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
-import { type Rule, type RuleContext, serverAnswer, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverAnswer, type Violation } from '../model/rule.ts'
 import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
 import { TENANT_KEYS } from './namespace-guards.ts'
 
@@ -49,14 +48,8 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const { index } = context
   const { object, id, node } = subject
   const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
-  const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation => ({
-    node,
-    object,
-    path,
-    value,
-    message: asMessage(problem),
-    fix: asMessage(fix),
-  })
+  const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
+    subject.violation(path, value, { message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   const claims = own ? [] : claimants(index, node.cluster, id.name)
   if (claims.length > 1 && claims.includes(tenant)) {
@@ -73,7 +66,7 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
+    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, subject)}`
     yield violation(
       ['metadata', 'name'],
       id.name,
@@ -83,13 +76,13 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   }
   for (const key of TENANT_KEYS) {
     const path = ['metadata', 'labels', key]
-    const label = at(object.root, path)
-    const text = stringAt(object.root, path)
+    const label = subject.at(path)
+    const text = subject.text(path)
     if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
     const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
     yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
   }
-  const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
+  const owners = subject.at(['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
     const problem = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
     const found = violation(
@@ -233,12 +226,8 @@ function runsThere(index: FleetIndex, cluster: string, namespace: string): Loser
 
 const WORKLOADS = ['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet', HELM_RELEASE]
 
-function violation(
-  { object, id, node }: Subject,
-  { path, key, to }: Claim,
-  from: Loser,
-  { index, before }: RuleContext,
-): Violation {
+function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { index, before }: RuleContext): Violation {
+  const { object, id, node } = subject
   const whose = 'tenant' in from ? message`tenant ${quoted('tenant', from.tenant)}` : message`the platform`
   const known = before?.platformObject(node.cluster, '/Namespace', '', id.name)
   const kept = known && stringAt(known.root, path)
@@ -252,61 +241,47 @@ function violation(
     'tenant' in from ? message`Allowed: the same tenant` : message`Allowed: no tenant, because ${from.platform}`
   const words = namespaceAnswer(index, node, object, known)
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
-  return {
-    node,
-    object,
-    path,
-    value: `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`,
+  return subject.violation(path, `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`, {
     message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} now gives it, with everything in it, to ${quoted('tenant', to)}. ${why}. ${answer}`,
     fix: kept
       ? message`Keep ${part('field', key)}: ${quoted('tenant', kept)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`
       : message`Remove ${part('field', key)}, or create a separate namespace for tenant ${quoted('tenant', to)}. To move the namespace, waive the rule for it or merge with an override.`,
-  }
+  })
 }
 
 /** Requests of the platform that Capsule refuses, for each owner. */
-function* refusedByCapsule(
-  { object, id, node }: Subject,
-  claims: readonly Claim[],
-  context: RuleContext,
-): Iterable<Violation> {
+function* refusedByCapsule(subject: Subject, claims: readonly Claim[], context: RuleContext): Iterable<Violation> {
+  const { object, id, node } = subject
   const { index, before } = context
   const words = namespaceAnswer(index, node, object, before?.platformObject(node.cluster, '/Namespace', '', id.name))
   if (words === undefined) return
-  yield {
-    node,
-    object,
-    path: claims.find(isOfCapsule)?.path ?? ['metadata', 'name'],
-    value: words,
+  yield subject.violation(claims.find(isOfCapsule)?.path ?? ['metadata', 'name'], words, {
     level: 'warning',
     severity: 'medium',
     message: message`${objectPart('Namespace', '', id.name)} names a Capsule Tenant, but ${identityPart(node.identity)} is neither an administrator nor a user of Capsule. Allowed: a Namespace without the Tenant's label. Capsule: ${untyped(words)}.`,
     fix: message`Remove the label, or list the account in ${part('field', 'spec.administrators')} of the CapsuleConfiguration.`,
-  }
+  })
 }
 
 const FIELD = ['spec', 'install', 'createNamespace']
 
 /** A tenant's release that makes Helm create its namespace, which no one has given to the tenant. */
-function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Violation> {
+function* createdByHelm(subject: Subject, { index, config }: RuleContext): Iterable<Violation> {
+  const { object, id, node } = subject
   const tenant = index.actsFor(node, object)
-  const flag = at(object.root, FIELD)
+  const flag = subject.at(FIELD)
   if (tenant === undefined || !flag || !isTrue(flag)) return
-  const target = stringAt(object.root, ['spec', 'targetNamespace']) || id.namespace
+  const target = subject.text(['spec', 'targetNamespace']) || id.namespace
   const isBaseline = memberSettings(config, tenant).every(one => (one?.profile ?? config.profile) === 'baseline')
   const byCapsule = mayCreateNamespace(node.identity, target, index.capsuleOwners(node.cluster))
   const isOwn = index.owns(node.cluster, tenant, target)
-  yield {
-    node,
-    object,
-    path: FIELD,
-    value: target,
+  yield subject.violation(FIELD, target, {
     ...(isOwn && (isBaseline || byCapsule) ? { level: 'warning' as const } : {}),
     severity: 'high',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Helm create namespace ${quoted('object', target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
+    message: message`${subject.who} makes Helm create namespace ${quoted('object', target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
     fix: message`Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.`,
     edit: { remove: true },
-  }
+  })
 }
 
 function isTrue(node: NonNullable<ReturnType<typeof at>>): boolean {
@@ -315,7 +290,7 @@ function isTrue(node: NonNullable<ReturnType<typeof at>>): boolean {
 
 /** A tenant's Kustomization on a cluster that the fleet's file does not allow for it; its children follow from it. */
 function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
-  const { tenant, cluster, namespace, name, kustomization, parent } = node
+  const { tenant, cluster, namespace, name, parent } = node
   const allowed = memberSettings(config, tenant)
     .map(one => one?.clusters)
     .find(clusters => clusters?.includes(cluster) === false)
@@ -323,34 +298,26 @@ function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Ite
   const renderedBy = index.node(parent)
   if (renderedBy?.tenant === tenant) return
   const clusters = allowed.length === 0 ? message`none` : listed(allowed.map(one => quoted('object', one)))
-  yield {
-    node,
-    ...(renderedBy ? { renderedBy } : {}),
-    object: kustomization,
-    path: ['metadata', 'name'],
-    value: `cluster ${cluster}`,
+  yield Subject.ofNode(node, renderedBy).violation(['metadata', 'name'], `cluster ${cluster}`, {
     message: message`${objectPart('Kustomization', namespace, name)} acts for tenant ${quoted('tenant', tenant ?? '')} on cluster ${quoted('object', cluster)}. Allowed by .github/bailiwick.yaml: ${clusters}.`,
     fix: message`Remove the tenant from this cluster, or add the cluster to tenants[].clusters in .github/bailiwick.yaml in a separate change.`,
-  }
+  })
 }
 
 /**
  * What the platform writes for one tenant into another's namespace. `flux create tenant` labels a tenant's account and
  * binding with its name: two names in one namespace are two tenants who share their rights.
  */
-function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Violation> {
-  const label = stringAt(object.root, TENANT_LABEL)
+function* givenTwice(subject: Subject, { index, before }: RuleContext): Iterable<Violation> {
+  const { id, node } = subject
+  const label = subject.text(TENANT_LABEL)
   if (!label) return
   const owner = index.givenTo(node.cluster, id.namespace)
   if (owner === undefined || owner === label) return
   // the first tenant is not the one to move: the finding is at the Namespace that was taken
   if (before?.givenTo(node.cluster, id.namespace) === label) return
-  yield {
-    node,
-    object,
-    path: TENANT_LABEL,
-    value: `${label} in ${owner}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+  yield subject.violation(TENANT_LABEL, `${label} in ${owner}`, {
+    message: message`${subject.who} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
     fix: message`Create a separate namespace for tenant ${quoted('tenant', label)} (flux create tenant --with-namespace).`,
-  }
+  })
 }

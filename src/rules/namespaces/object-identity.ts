@@ -1,22 +1,20 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { asMessage, codeWord, type Message, message, part, untyped } from '../../base/message.ts'
+import { codeWord, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { kindOfId } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, isBlank, readServiceAccount } from '../../fleet/model/kustomization-spec.ts'
 import { references } from '../../flux/references.ts'
 import { capabilityOf } from '../../kube/capabilities/index.ts'
 import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, FLUX_KINDS, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, isNamespaceName, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { resourceOf } from '../../kube/rbac/resources.ts'
 import { checkObject, lastServed } from '../../schema/check-object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { comparedVersion } from '../schema/compare-object.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
@@ -33,36 +31,24 @@ export const invalidObject: Rule = {
   docs: 'Set `apiVersion`, `kind`, `metadata.name` and `metadata.namespace` to plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
-    yield* evaluateFleet(subject, index)
+    yield* invalidFields(subject, index)
     yield* spelling(subject, index)
   },
 }
 
-function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Violation> {
-  const who = objectPart(id.kind, id.namespace, id.name)
-  const invalid = (path: Path, problem: string | Message, fix: string | Message): Violation => ({
-    node,
-    object,
-    path,
-    value: path.join('.'),
-    isMalformed: true,
-    message: asMessage(problem),
-    fix: asMessage(fix),
-  })
-  const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
-  for (const path of identity) {
-    if (stringAt(object.root, path)) continue
-    const field = path.join('.')
-    yield invalid(
-      path,
-      message`an object has no ${part('field', field)}, so it cannot be evaluated`,
-      message`Set ${part('field', field)} to a string.`,
-    )
-    return
+function* invalidFields(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, id, kind, node, who } = subject
+  const invalid = (path: Path, problem: Message, fix: Message): Violation =>
+    subject.violation(path, path.join('.'), { isMalformed: true, message: problem, fix })
+  const missing = [['apiVersion'], ['kind'], ['metadata', 'name']].find(path => !subject.text(path))
+  if (missing) {
+    const field = part('field', missing.join('.'))
+    const problem = message`an object has no ${field}, so it cannot be evaluated`
+    return yield invalid(missing, problem, message`Set ${field} to a string.`)
   }
-  const text = stringAt(object.root, NAMESPACE)
+  const text = subject.text(NAMESPACE)
   const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
-  const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
+  const written = (isNamespaced && object.nullNamespace) || subject.at(NAMESPACE)
   if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
     const problem = message`${who}: metadata.namespace is not a valid name in Kubernetes`
     const fix = message`Set metadata.namespace to the name of a namespace of the tenant.`
@@ -73,7 +59,7 @@ function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: Fl
     const problem = message`${who} refers to a namespace that is not text`
     yield invalid(reference.path, problem, message`Remove \`namespace\` from the reference.`)
   }
-  if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
+  if (WITH_ACCOUNT.includes(kind) && !hasReadableAccount(object)) {
     const problem = message`${who}: spec.serviceAccountName is not a valid name in Kubernetes`
     yield invalid(ACCOUNT_FIELD, problem, message`Set spec.serviceAccountName to the name of a service account.`)
   }
@@ -90,7 +76,8 @@ function hasReadableAccount(object: Subject['object']): boolean {
 }
 
 /** Some tools and even parts of Flux ignore the case of kinds, but the API server does not. */
-function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+function* spelling(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, id, node } = subject
   if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
   const meant = misspelled(id.apiVersion, id.kind)
   if (meant === undefined) return
@@ -98,21 +85,17 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<V
   const last = lastServed(id.apiVersion, id.kind)
   const until =
     last === undefined ? message`` : message` Version ${part('value', `1.${last}`)} was the last to serve it.`
-  yield {
-    node,
-    object,
-    path: [meant === '' ? 'apiVersion' : 'kind'],
-    value: `${id.apiVersion} ${id.kind}`,
+  yield subject.violation([meant === '' ? 'apiVersion' : 'kind'], `${id.apiVersion} ${id.kind}`, {
     isMalformed: true,
     level: 'violation',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
+    message: message`${subject.who} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
     fix:
       meant !== ''
         ? message`Set apiVersion and kind to ${part('value', meant)}.`
         : served === undefined
           ? message`Set apiVersion to the group that serves the kind now.`
           : message`Set apiVersion to ${part('value', served)}.`,
-  }
+  })
 }
 
 /** An undeclared kind may be cluster-scoped. */
@@ -183,14 +166,10 @@ export const kindNotEvaluated: Rule = {
       const count = objects.length === 1 ? '1 object is' : `${objects.length} objects are`
       const can = verbsOf(node, id, index)
       const may = can.length > 0 ? `may ${can.join(', ')} them` : 'holds no rendered right to them'
-      yield {
-        node,
-        object: first,
-        path: ['kind'],
-        value: kind,
+      yield new Subject({ node, object: first }).violation(['kind'], kind, {
         message: message`${quoted('object', kind)}: ${untyped(count)} evaluated only by scope, namespace and pods, because no rule supports the kind. ${identityPart(node.identity)} ${untyped(may)} in namespace ${quoted('object', id.namespace)}.`,
         fix: message`Review what the controller of the kind does for these objects.`,
-      }
+      })
     }
   },
 }
@@ -198,11 +177,10 @@ export const kindNotEvaluated: Rule = {
 function unlooked(node: FleetNode, index: FleetIndex): Map<string, KubeObject[]> {
   const kinds = new Map<string, KubeObject[]>()
   for (const object of node.objects) {
-    const id = idOf(object)
-    const kind = kindOfId(id)
-    const known = kinds.get(kind)
+    const subject = new Subject({ node, object })
+    const known = kinds.get(subject.kind)
     if (known) known.push(object)
-    else if (id.kind !== '' && isUnlooked({ object, id, kind, node }, index)) kinds.set(kind, [object])
+    else if (subject.id.kind !== '' && isUnlooked(subject, index)) kinds.set(subject.kind, [object])
   }
   return kinds
 }

@@ -8,8 +8,7 @@ import { refKey } from '../../fleet/model/source-ref.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { TreeEntry } from '../../git/tree.ts'
-import { idOf } from '../../kube/object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, type Said, Subject, type Violation } from '../model/rule.ts'
 
 /** A tenant before a change stays one for its verdict, and the change that ends this is a finding. */
 export const tenantRemoved: Rule = {
@@ -28,7 +27,9 @@ export const tenantRemoved: Rule = {
       ...undeclaredOwners(cluster.name, config, index, before),
       ...formerOwners,
     ])) {
-      if (formerOwners.has(namespace) && isReportedByNode(cluster, namespace, tenant, before, index)) continue
+      // the rule namespace-confinement reports a remaining Kustomization that acted for the tenant
+      const isActing = ({ key }: FleetNode) => before.node(key)?.tenant === tenant
+      if (formerOwners.has(namespace) && index.nodesIn(cluster.name, namespace).some(isActing)) continue
       const left = remaining(cluster, namespace, tenant, index)
       if (left) yield left
       else gone.set(tenant, [...(gone.get(tenant) ?? []), namespace])
@@ -42,79 +43,53 @@ export const tenantRemoved: Rule = {
   },
 }
 
-/** The rule namespace-confinement reports a remaining Kustomization that acted for the tenant. */
-function isReportedByNode(
-  { name }: Cluster,
-  namespace: string,
-  tenant: string,
-  before: FleetIndex,
-  index: FleetIndex,
-): boolean {
-  return index.nodesIn(name, namespace).some(({ key }) => before.node(key)?.tenant === tenant)
-}
-
 function remaining({ name }: Cluster, namespace: string, tenant: string, index: FleetIndex): Violation | undefined {
   const left = index.remainsIn(name, namespace)
   if (!left) return undefined
-  const { node, object } = left
-  const id = idOf(object)
+  const subject = new Subject(left)
+  const { id } = subject
   const isNamespace = id.kind === 'Namespace' && id.namespace === ''
-  const what = isNamespace ? 'the Namespace' : objectPart(id.kind, id.namespace, id.name)
-  return {
-    node,
-    object,
-    path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
-    value: `${tenant} ${namespace}`,
+  const what = isNamespace ? 'the Namespace' : subject.who
+  return subject.violation(isNamespace ? TENANT_LABEL : ['metadata', 'namespace'], `${tenant} ${namespace}`, {
     message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
     fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
-  }
+  })
 }
 
 function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Violation {
   const list = listed(namespaces.map(name => quoted('object', name)))
-  return {
-    node: root,
-    object: root.kustomization,
-    path: ['metadata', 'name'],
-    value: `${tenant} ${namespaces.join(' ')}`,
+  return Subject.ofNode(root).violation(['metadata', 'name'], `${tenant} ${namespaces.join(' ')}`, {
     level: 'warning',
     severity: 'high',
     message: message`Tenant ${quoted('tenant', tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
     fix: message`Confirm that the tenant is to be removed.`,
-  }
+  })
 }
 
 /** A cluster without its directory keeps its objects, and they are no longer evaluated. */
 function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Violation {
   const name = quoted('object', root.cluster)
-  const about = {
-    node: root,
-    object: root.kustomization,
-    path: ['spec', 'path'],
-    value: `cluster ${root.cluster}`,
-  }
+  const found = (said: Said) => Subject.ofNode(root).violation(['spec', 'path'], `cluster ${root.cluster}`, said)
   const { source } = root
   const heir = how === 'layout' ? (heirOf(root, path, index) ?? index.applierOf(source, path)) : undefined
   if (heir !== undefined) {
-    return {
-      ...about,
+    return found({
       level: 'warning',
       severity: 'medium',
       message: message`Cluster ${name} was derived only from its directory ${quoted('path', path)}. Its content is now evaluated as part of cluster ${quoted('object', heir)}.`,
       fix: message`Confirm that no other Flux follows the directory.`,
-    }
+    })
   }
   const isLeft = index.entriesAt(source.url, refKey(source.ref), path).length > 0
-  return {
-    ...about,
-    ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),
+  return found({
+    ...(isLeft ? {} : { level: 'warning', severity: 'high' }),
     message: isLeft
       ? message`Cluster ${name} is no longer found, but its directory ${quoted('path', path)} still contains files: Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
       : message`Cluster ${name} is removed from the fleet: a Flux that still follows ${quoted('path', path)} keeps its objects, and none of the cluster is evaluated anymore.`,
     fix: isLeft
       ? message`Restore the object or setting that makes ${quoted('path', path)} the root of the cluster, or remove the directory.`
       : message`Confirm that the cluster is to be removed, and uninstall its Flux.`,
-  }
+  })
 }
 
 /** The only cluster that starts below a folder and applies all of it: of several, none would have all tenants. */

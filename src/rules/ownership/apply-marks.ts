@@ -1,10 +1,8 @@
 import { message, part } from '../../base/message.ts'
-import { objectPart } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 
 const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
 const BINDING = 'rbac.authorization.k8s.io/RoleBinding'
@@ -33,16 +31,12 @@ export const forceApply: Rule = {
   },
 }
 
-function violation({ object, id, node }: Subject, path: Path, what: string): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: what,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
+function violation(subject: Subject, path: Path, what: string): Violation {
+  return subject.violation(path, what, {
+    message: message`${subject.who} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
     fix: message`Remove ${part('field', what)}.`,
     edit: { remove: true },
-  }
+  })
 }
 
 function isOn(object: KubeObject, path: Path): boolean {
@@ -66,19 +60,16 @@ export const pruneProtected: Rule = {
   source: 'kustomize-controller: Controlling the apply behavior of resources',
   docs: 'Remove these labels and annotations. On an object that the platform also renders, the finding is a violation.',
   kinds: 'every',
-  *checkTenantObject({ object, id, kind, node }, { index }) {
+  *checkTenantObject(subject, { index }) {
+    const { object, id, kind, node } = subject
     for (const { path, key, value } of fluxMarks(object, MARKS)) {
       const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
-      yield {
-        node,
-        object,
-        path,
-        value: `${key}=${value.toLowerCase()}`,
+      yield subject.violation(path, `${key}=${value.toLowerCase()}`, {
         ...(isPlatforms ? { level: 'violation' as const } : {}),
-        message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', key)}: ${part('value', value)}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
+        message: message`${subject.who} has ${part('field', key)}: ${part('value', value)}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
         fix: message`Remove ${part('field', key)}.`,
         edit: { remove: true },
-      }
+      })
     }
   },
 }

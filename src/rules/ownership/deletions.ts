@@ -9,8 +9,15 @@ import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
 import { FLUX_INSTANCE, fluxKind, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from './apply-marks.ts'
+
+/** A cluster before and after a change. */
+export interface ClusterChange {
+  readonly cluster: string
+  readonly before: FleetIndex
+  readonly index: FleetIndex
+}
 
 /** From this many objects on, and if more than half are removed, a deletion is reported. */
 const MANY = 10
@@ -27,7 +34,7 @@ export const massDeletion: Rule = {
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
   docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
-    if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
+    if (!before || !prunesNow(node)) return
     const old = before.objectsOf(node.key)
     const gone = deletedObjects(node, old, index)
     if (node.tenant === undefined) {
@@ -60,30 +67,22 @@ export const massDeletion: Rule = {
 function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
   const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
   if (gone.length === 0 || !isMass) return
-  yield {
-    node,
-    object: node.kustomization,
-    path: ['spec', 'path'],
-    value: `deletes ${gone.length}`,
+  yield Subject.ofNode(node).violation(['spec', 'path'], `deletes ${gone.length}`, {
     level: 'warning',
     severity: 'high',
     message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${count} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
     fix: message`Confirm that all of them are to be deleted, or set ${codeWord('spec.prune')} to false to keep them.`,
-  }
+  })
 }
 
 function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
-  return {
-    node: heir,
-    object: node.kustomization,
-    path: ['metadata', 'name'],
+  return new Subject({ node: heir, object: node.kustomization }).violation(['metadata', 'name'], 'removed', {
     isBefore: true,
-    value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
     fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
-  }
+  })
 }
 
 /** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete with their content. */
@@ -101,15 +100,11 @@ function* removedTenant(
       kind === 'Namespace'
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
+    yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       isBefore: true,
-      value: 'removed',
       message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
-    }
+    })
   }
 }
 
@@ -140,16 +135,12 @@ function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index
     if (first === undefined) continue
     const { namespace, name } = idOf(first.object)
     const tenants = [...new Set(left.flatMap(one => one.node.tenant ?? []))].sort()
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
+    yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       isBefore: true,
       cause: hashOf(['definitions', node.namespace, node.name]),
-      value: 'removed',
       message: message`${objectPart('CustomResourceDefinition', '', idOf(object).name)} is removed, so Kubernetes would delete all objects of its kind${tenants.length > 0 ? message`, of ${tenants.length === 1 ? 'tenant' : 'tenants'} ${quoted('tenant', tenants.join(', '))} too` : ''}. The API server would then refuse the ${left.length} that ${left.length === 1 ? 'is' : 'are'} still rendered, such as ${objectPart(idOf(first.object).kind, namespace, name)}. Allowed: a change that keeps it.`,
       fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,
-    }
+    })
   }
 }
 
@@ -162,18 +153,25 @@ function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): 
 }
 
 /** Whether a Kustomization's objects are deleted with it (kustomize-controller, finalize). */
-function deletesAtEnd({ kustomization, prune, suspend }: FleetNode): boolean {
-  if (suspend) return false
-  const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
+const deletesAtEnd = ({ kustomization, prune, suspend }: FleetNode): boolean =>
+  !suspend && prunesAtEnd(kustomization, prune)
+
+/** Whether a Kustomization deletes its objects when it is removed, by its `deletionPolicy`. */
+export function prunesAtEnd({ root }: KubeObject, prune: boolean): boolean {
+  const policy = stringAt(root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
   return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
 }
+
+/** Whether Flux deletes what a Kustomization no longer renders. */
+export const prunesNow = ({ prune, suspend, error, digest }: FleetNode): boolean =>
+  prune && !suspend && !error && digest !== ''
 
 /** The Kustomization that removes a node: the closest remaining one above it, if all between prune. */
 export function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
   if (isKept(node.kustomization)) return undefined
   for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
     const now = index.node(key)
-    if (now) return now.prune && !now.suspend && !now.error && now.digest !== '' ? now : undefined
+    if (now) return prunesNow(now) ? now : undefined
     const was = before.node(key)
     if (!was || !deletesAtEnd(was) || isKept(was.kustomization)) return undefined
     key = was.parent

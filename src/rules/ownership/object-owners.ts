@@ -2,14 +2,13 @@ import { codeWord, message, part } from '../../base/message.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import { remoteClusterOf } from '../../fleet/graph/open-node.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isKustomization } from '../../flux/references.ts'
 import { FLUX_KINDS, SOURCE_GROUP, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 
 const NAME = ['metadata', 'name']
 const nameOf = ({ namespace, name }: FleetNode) => `${namespace}/${name}`
@@ -24,7 +23,7 @@ export const ownershipConflict: Rule = {
   docs: 'Rename the object, or remove it from one of the two Kustomizations. Objects that the platform renders twice are not reported.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
-    const { object, id, kind, node } = subject
+    const { object, kind, node } = subject
     const other = rival(subject, context)
     if (!other || isSelf(subject) || isRefused(subject)) return
     const isPlatforms = other.node.tenant === undefined
@@ -32,16 +31,13 @@ export const ownershipConflict: Rule = {
     const where = isPlatforms
       ? message``
       : message` by ${objectPart('Kustomization', other.node.namespace, other.node.name)}`
-    yield {
-      node,
-      object,
-      path: NAME,
-      // another content of an object that is not followed, because there are two, is another violation
-      value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
+    // another content of an object that is not followed, because there are two, is another violation
+    const value = `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`
+    yield subject.violation(NAME, value, {
       cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
-      message: message`${objectPart(id.kind, id.namespace, id.name)} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
+      message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
       fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
-    }
+    })
   },
 }
 
@@ -111,23 +107,19 @@ export const ownerLabelForged: Rule = {
   kinds: 'every',
   *checkTenantObject(subject) {
     yield* commonLabels(subject)
-    const { object, id, node } = subject
-    const labels = at(object.root, ['metadata', 'labels'])
+    const { node } = subject
+    const labels = subject.at(['metadata', 'labels'])
     if (labels?.type !== 'map') return
     for (const owner of OWNERS) {
       for (const name of PARTS) {
         const key = `${owner}/${name}`
         const text = stringAt(labels, [key])
         if (!labels.fields.has(key) || isOwn(owner, text, node[name])) continue
-        yield {
-          node,
-          object,
-          path: ['metadata', 'labels', key],
-          value: `${key}=${text ?? ''}`,
-          message: message`${objectPart(id.kind, id.namespace, id.name)} has the label ${part('value', key)}: ${quoted('value', text ?? '')}, but ${quoted('object', `${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
+        yield subject.violation(['metadata', 'labels', key], `${key}=${text ?? ''}`, {
+          message: message`${subject.who} has the label ${part('value', key)}: ${quoted('value', text ?? '')}, but ${quoted('object', `${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
           fix: message`Remove the label ${part('value', key)}.`,
           edit: { remove: true },
-        }
+        })
       }
     }
   },
@@ -136,9 +128,10 @@ export const ownerLabelForged: Rule = {
 const COMMON = ['spec', 'commonMetadata', 'labels']
 
 /** Another owner's labels that this object's controller would write onto everything it applies. */
-function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Violation> {
+function* commonLabels(subject: TenantSubject): Iterable<Violation> {
+  const { id, kind } = subject
   const own = LAST_WORD.get(kind)
-  const labels = own === undefined ? undefined : at(object.root, COMMON)
+  const labels = own === undefined ? undefined : subject.at(COMMON)
   if (labels?.type !== 'map') return
   for (const owner of OWNERS) {
     for (const name of PARTS) {
@@ -146,16 +139,12 @@ function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Viol
       if (!labels.fields.has(key)) continue
       const text = stringAt(labels, [key]) ?? ''
       if (owner === own && text === id[name]) continue
-      yield {
-        node,
-        object,
-        path: [...COMMON, key],
-        value: `${key}=${text}`,
+      yield subject.violation([...COMMON, key], `${key}=${text}`, {
         level: 'violation',
-        message: message`${objectPart(id.kind, id.namespace, id.name)} sets the label ${part('value', key)}: ${quoted('value', text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${part('value', id.kind)} itself.`,
+        message: message`${subject.who} sets the label ${part('value', key)}: ${quoted('value', text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${part('value', id.kind)} itself.`,
         fix: message`Remove the label ${part('value', key)} from ${codeWord('spec.commonMetadata.labels')}.`,
         edit: { remove: true },
-      }
+      })
     }
   }
 }
@@ -176,46 +165,37 @@ export const ownerFinalizerTamper: Rule = {
   docs: 'Remove `metadata.ownerReferences` and `metadata.finalizers`. Controllers set them.',
   kinds: 'every',
   *checkTenantObject(subject) {
-    const { object } = subject
-    const { apiVersion, kind } = idOf(object)
+    const { apiVersion, kind } = idOf(subject.object)
     const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
-    const owners = at(object.root, ['metadata', 'ownerReferences'])
+    const owners = subject.at(['metadata', 'ownerReferences'])
     // the rule namespace-ownership reports those of a Namespace
     if (owners && !isNamespace && !isNothing(owners)) yield owned(subject, owners)
     for (const place of [['metadata', 'finalizers'], ...(isNamespace ? [['spec', 'finalizers']] : [])]) {
-      const finalizers = at(object.root, place)
+      const finalizers = subject.at(place)
       if (finalizers && !isNothing(finalizers)) yield* held(subject, place, finalizers)
     }
   },
 }
 
-function owned({ object, id, node }: Subject, owners: Node): Violation {
+function owned(subject: Subject, owners: Node): Violation {
   const names = owners.type === 'list' ? owners.items.map(item => ownerName(item)) : [owners.type]
-  return {
-    node,
-    object,
-    path: ['metadata', 'ownerReferences'],
-    value: [...names].sort().join(' '),
-    message: message`${objectPart(id.kind, id.namespace, id.name)} names ${quoted('object', names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
+  return subject.violation(['metadata', 'ownerReferences'], [...names].sort().join(' '), {
+    message: message`${subject.who} names ${quoted('object', names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
     fix: message`Remove ${codeWord('metadata.ownerReferences')}.`,
     edit: { remove: true },
-  }
+  })
 }
 
-function* held({ object, id, node }: Subject, path: readonly string[], finalizers: Node): Iterable<Violation> {
+function* held(subject: Subject, path: readonly string[], finalizers: Node): Iterable<Violation> {
   const items = finalizers.type === 'list' ? finalizers.items : [finalizers]
   for (const item of items) {
     const text = item.type === 'scalar' ? String(item.value) : item.type
     if (KNOWN.includes(text) || KNOWN_PREFIXES.some(prefix => text.startsWith(prefix))) continue
-    yield {
-      node,
-      object,
-      path,
-      value: text,
+    yield subject.violation(path, text, {
       level: 'warning',
-      message: message`${objectPart(id.kind, id.namespace, id.name)} has the finalizer ${quoted('value', text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
+      message: message`${subject.who} has the finalizer ${quoted('value', text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
       fix: message`Remove the finalizer ${quoted('value', text)}.`,
-    }
+    })
   }
 }
 

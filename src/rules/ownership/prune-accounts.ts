@@ -2,16 +2,17 @@ import { type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted, shownName } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted, shownName, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
+import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, type Said, Subject, type Violation } from '../model/rule.ts'
 import { subjectText } from '../rbac/binding-subjects.ts'
-import { deletedObjects, isKept, pruner } from './deletions.ts'
+import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow } from './deletions.ts'
 
 /**
  * An object that a finalizer needs to delete for a tenant is removed earlier, or at the same time: kustomize-controller
@@ -25,20 +26,19 @@ export const pruneAccountRemoved: Rule = {
   source: 'kustomize-controller: finalize; fluxcd/flux2#997, fluxcd/flux2-multi-tenancy#101',
   docs: 'Remove a tenant in two changes. The first removes its Kustomizations and HelmReleases. When they are gone on every cluster, the second removes sources, accounts, role bindings, namespaces and credentials. `/bailiwick offboard TENANT` and `bailiwick offboard TENANT` make both. A Kustomization that deletes nothing (`prune: false`, `deletionPolicy: Orphan`, `suspend: true`) may go together with its account. So may an account that nothing uses anymore.',
   *checkNode(node, { index, before }) {
-    const was = before?.node(node.key)
-    if (!before || !was || node.tenant !== undefined) return
-    if (!node.prune || node.suspend || node.error || node.digest === '') return
+    if (!before?.node(node.key) || node.tenant !== undefined || !prunesNow(node)) return
     const old = before.objectsOf(node.key)
     if (old === node.objects) return
     const gone = deletedObjects(node, old, index)
-    yield* violations(node, gone, changedBindings(node, old), before, index)
+    yield* violations(node, gone, changedBindings(node, old), { cluster: node.cluster, before, index })
   },
   *checkRemoved(node, { index, before }) {
     if (!before || node.tenant !== undefined) return
     const heir = pruner(node, before, index)
     if (!heir) return
     const left = { ...node, objects: [] }
-    yield* violations(heir, deletedObjects(left, before.objectsOf(node.key), index), [], before, index)
+    const gone = deletedObjects(left, before.objectsOf(node.key), index)
+    yield* violations(heir, gone, [], { cluster: heir.cluster, before, index })
   },
 }
 
@@ -52,12 +52,11 @@ function* violations(
   node: FleetNode,
   gone: readonly KubeObject[],
   changed: readonly KubeObject[],
-  before: FleetIndex,
-  index: FleetIndex,
+  change: ClusterChange,
 ): Iterable<Violation> {
   const seen = new Set<string>()
   for (const support of new Set([...gone.filter(isSupport), ...changed])) {
-    for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
+    for (const { object, tenant } of dependentsOf(support, gone.includes(support), change)) {
       const { kind, namespace, name } = idOf(object)
       const key = JSON.stringify([kind, namespace, name])
       if (!seen.has(key)) yield violation(node, support, keptBinding(node, support, gone), object, tenant)
@@ -89,31 +88,25 @@ function violation(
   tenant: string,
 ): Violation {
   const of = idOf(support)
-  const { kind, namespace, name } = idOf(object)
+  const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
-  const deletes = message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
-  const common = {
-    node,
-    object,
-    path: ['spec', 'serviceAccountName'],
-    value: `${of.kind} ${of.namespace}/${of.name}`,
-  }
+  const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const found = (said: Said) =>
+    new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, said)
   if (kept) {
     const how = lostText(support, kept)
-    return {
-      ...common,
+    return found({
       origin: changedAt(support, kept),
       message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
-    }
+    })
   }
-  return {
-    ...common,
+  return found({
     origin: originAt(support.root, ['metadata', 'name']),
     isBefore: true,
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
-  }
+  })
 }
 
 /** What a binding no longer gives. */
@@ -148,33 +141,27 @@ const isSupport = (object: KubeObject): boolean => SUPPORTS.has(kindOf(object))
  * A tenant's objects on a cluster that need an object to delete what they applied, and lose it. `isGone`: the object is
  * deleted; else it is a changed binding.
  */
-function dependentsOf(
-  support: KubeObject,
-  isGone: boolean,
-  cluster: string,
-  before: FleetIndex,
-  index: FleetIndex,
-): Dependent[] {
+function dependentsOf(support: KubeObject, isGone: boolean, change: ClusterChange): Dependent[] {
   const { namespace, name } = idOf(support)
   switch (kindOf(support)) {
     case '/ServiceAccount':
-      return deleting(cluster, namespace, before, index).filter(one => accountIn(one, cluster, before, index) === name)
+      return deleting(namespace, change).filter(one => accountIn(one, change) === name)
     case '/Namespace':
-      return deleting(cluster, name, before, index)
+      return deleting(name, change)
     case '/Secret':
-      return deleting(cluster, namespace, before, index).filter(
+      return deleting(namespace, change).filter(
         ({ object }) => stringAt(kubeConfigOf(object), ['secretRef', 'name']) === name,
       )
     case `${RBAC_GROUP}/Role`:
     case `${RBAC_GROUP}/ClusterRole`:
-      return bindingsTo(support, cluster, before).flatMap(one => withoutRights(one, false, cluster, before, index))
+      return bindingsTo(support, change).flatMap(one => withoutRights(one, false, change))
     default:
-      return withoutRights(support, isGone, cluster, before, index)
+      return withoutRights(support, isGone, change)
   }
 }
 
 /** Objects in a namespace that delete when they are removed; remaining ones count as they are after the change. */
-function deleting(cluster: string, namespace: string, before: FleetIndex, index: FleetIndex): Dependent[] {
+function deleting(namespace: string, { cluster, before, index }: ClusterChange): Dependent[] {
   return applierKinds.flatMap(kind =>
     before.rendered(cluster, kind, namespace).flatMap(({ object, node }): Dependent[] => {
       const { name } = idOf(object)
@@ -187,26 +174,23 @@ function deleting(cluster: string, namespace: string, before: FleetIndex, index:
 
 /** Like the finalizers of both controllers: what does not prune, or is suspended, deletes nothing. */
 function deletes(object: KubeObject, cluster: string, before: FleetIndex): boolean {
-  const isSet = (field: string) => {
-    return isTrue(at(object.root, ['spec', field]))
-  }
+  const isSet = (field: string) => isTrue(at(object.root, ['spec', field]))
   if (isKept(object) || isSet('suspend')) return false
   if (idOf(object).kind !== 'Kustomization') return true
-  const policy = stringAt(object.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
-  if (policy === 'MirrorPrune' ? !isSet('prune') : policy === 'Orphan') return false
+  if (!prunesAtEnd(object, isSet('prune'))) return false
   const node = before.nodeOf(cluster, object)
   // it has applied nothing, if all of it is visible
   return !node || node.digest === '' || node.source.opaque !== undefined || before.objectsOf(node.key).length > 0
 }
 
 /** The account of its own namespace that it deletes as, on its own cluster. */
-function accountIn({ object }: Dependent, cluster: string, before: FleetIndex, index: FleetIndex): string | undefined {
+function accountIn({ object }: Dependent, { cluster, before, index }: ClusterChange): string | undefined {
   if (kubeConfigOf(object)) return undefined
   return accountOf(object, (index.cluster(cluster) ?? before.cluster(cluster))?.lockdown)
 }
 
 /** The bindings that name a role. */
-function bindingsTo(role: KubeObject, cluster: string, before: FleetIndex): KubeObject[] {
+function bindingsTo(role: KubeObject, { cluster, before }: ClusterChange): KubeObject[] {
   const { kind, namespace, name } = idOf(role)
   const all =
     kind === 'Role'
@@ -221,13 +205,8 @@ function bindingsTo(role: KubeObject, cluster: string, before: FleetIndex): Kube
 }
 
 /** Those whose account had rights where it applies, and has none now. This rule ignores fewer rights. */
-function withoutRights(
-  binding: KubeObject,
-  isGone: boolean,
-  cluster: string,
-  before: FleetIndex,
-  index: FleetIndex,
-): Dependent[] {
+function withoutRights(binding: KubeObject, isGone: boolean, change: ClusterChange): Dependent[] {
+  const { cluster, before, index } = change
   if (isGone && isKept(binding)) return []
   const { namespace } = idOf(binding)
   const spaces = new Set(
@@ -238,22 +217,21 @@ function withoutRights(
     }),
   )
   return [...spaces].flatMap(space =>
-    deleting(cluster, space, before, index).filter(one => {
-      const account = accountIn(one, cluster, before, index)
+    deleting(space, change).filter(one => {
+      const account = accountIn(one, change)
       const user = before.nodeOf(cluster, one.object)?.identity.user ?? userOfAccount(space, account ?? '')
       const places = new Set([space, stringAt(one.object.root, ['spec', 'targetNamespace']) ?? space])
       if (namespace !== '' && !places.has(namespace)) return false
-      return holdsRights(before, before, cluster, user, places) && !holdsRights(index, before, cluster, user, places)
+      return holdsRights(before, user, places, change) && !holdsRights(index, user, places, change)
     }),
   )
 }
 
 function holdsRights(
   index: FleetIndex,
-  before: FleetIndex,
-  cluster: string,
   user: string,
   places: ReadonlySet<string>,
+  { cluster, before }: ClusterChange,
 ): boolean {
   const { bindings } = index.authorizer(cluster)
   return ['', ...places].some(place =>

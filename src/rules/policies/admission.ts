@@ -13,15 +13,14 @@ import type { Origin } from '../../base/origin.ts'
 import { redact } from '../../base/visible.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { canonical, stringAt } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { customPlurals, resourceOf } from '../../kube/rbac/resources.ts'
 import type { FindingPolicy } from '../model/finding.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { RuleContext } from '../model/rule.ts'
+import type { RuleContext, Subject } from '../model/rule.ts'
 
 /** The request by which Flux would apply an object, and the answers of the cluster's policies. */
 export interface Admission extends AdmissionAnswer {
@@ -56,13 +55,8 @@ export function answerFor(
   const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   const old = changedFrom(versions, object)
   const isUnchanged = versions.length > 0 && old === undefined
-  const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
-  const answer = evaluateAdmission(world, { ...request, ...given })
-  return {
-    operation: request.operation,
-    isUnchanged,
-    ...answer,
-  }
+  const request = requestOf(context, world, subject, old, old ? 'UPDATE' : 'CREATE')
+  return { operation: request.operation, isUnchanged, ...evaluateAdmission(world, { ...request, ...given }) }
 }
 
 /**
@@ -70,12 +64,12 @@ export function answerFor(
  * the cluster had none, or where neither they nor what they read has changed.
  */
 export function formerAdmissionOf(
-  node: FleetNode,
-  object: KubeObject,
+  subject: Subject,
   context: RuleContext,
   operation: 'APPLY' | 'DELETE' = 'APPLY',
 ): FormerAdmission | undefined {
   const { index, before } = context
+  const { object, node, id } = subject
   if (!before) return undefined
   const former = worldOf(before, node.cluster)
   if (!hasPolicies(former)) return undefined
@@ -84,46 +78,24 @@ export function formerAdmissionOf(
   const now = worldOf(index, node.cluster)
   // a new object has no earlier form
   const world: AdmissionWorld = { ...former, object: (...asked) => former.object(...asked) ?? now.object(...asked) }
-  const id = idOf(object)
-  const old =
-    operation === 'DELETE'
-      ? undefined
-      : changedFrom(before.versionsOf(node.cluster, kindOf(object), id.namespace, id.name), object)
+  const versions = before.versionsOf(node.cluster, subject.kind, id.namespace, id.name)
+  const changed = changedFrom(versions, object)
+  const isUnchanged = versions.length > 0 && changed === undefined
+  const old = operation === 'DELETE' ? undefined : changed
   const applied = old ? 'UPDATE' : 'CREATE'
-  const request = requestOf(context, former, node, {
-    object,
-    id,
-    old,
-    operation: operation === 'DELETE' ? operation : applied,
-  })
-  return {
-    change,
-    operation: request.operation,
-    isUnchanged: isSame(before, node, object),
-    ...evaluateAdmission(world, request),
-  }
+  const request = requestOf(context, former, subject, old, operation === 'DELETE' ? operation : applied)
+  return { change, operation: request.operation, isUnchanged, ...evaluateAdmission(world, request) }
 }
 
 export interface FormerAdmission extends Admission {
   readonly change: PolicyChange
 }
 
-const isSame = (before: FleetIndex, { cluster }: FleetNode, object: KubeObject): boolean => {
-  const { namespace, name } = idOf(object)
-  const versions = before.versionsOf(cluster, kindOf(object), namespace, name)
-  return versions.length > 0 && changedFrom(versions, object) === undefined
-}
-
 /** The policies' answers about the deletion of an object that a node no longer renders. */
-export function deletionOf(
-  node: FleetNode,
-  object: KubeObject,
-  id: ObjectId,
-  context: RuleContext,
-): Admission | undefined {
-  const world = worldOf(context.index, node.cluster)
+export function deletionOf(subject: Subject, context: RuleContext): Admission | undefined {
+  const world = worldOf(context.index, subject.node.cluster)
   if (!hasPolicies(world)) return undefined
-  const request = requestOf(context, world, node, { object, id, old: undefined, operation: 'DELETE' })
+  const request = requestOf(context, world, subject, undefined, 'DELETE')
   return { operation: 'DELETE', isUnchanged: false, ...evaluateAdmission(world, request) }
 }
 
@@ -140,15 +112,10 @@ function changedFrom(versions: readonly { readonly object: KubeObject }[], objec
 function requestOf(
   { index }: RuleContext,
   world: AdmissionWorld,
-  { cluster, identity }: FleetNode,
-  asked: {
-    readonly object: KubeObject
-    readonly id: ObjectId
-    readonly old: KubeObject | undefined
-    readonly operation: AdmissionOperation
-  },
+  { node: { cluster, identity }, object, id }: Subject,
+  old: KubeObject | undefined,
+  operation: AdmissionOperation,
 ): AdmissionRequest {
-  const { object, id, old, operation } = asked
   const definitions = world.policies('apiextensions.k8s.io/CustomResourceDefinition')
   return {
     ...{ object, id, operation },
@@ -268,12 +235,11 @@ const FRAME = 'rule failed at path validation error failed expression: expressio
  */
 export function policyWords(
   index: FleetIndex | undefined,
-  cluster: string,
-  object: KubeObject,
+  { node, id }: Pick<Subject, 'node' | 'id'>,
   finding: AdmissionFinding,
 ): string {
-  if (idOf(object).kind !== 'Secret') return redact(finding.message)
-  const known = new Set([...wordsOf(FRAME), ...wordsOf(finding.rule), ...policyText(index, cluster, finding)])
+  if (id.kind !== 'Secret') return redact(finding.message)
+  const known = new Set([...wordsOf(FRAME), ...wordsOf(finding.rule), ...policyText(index, node.cluster, finding)])
   return finding.message.replace(WORDS, word => (known.has(word) ? word : '***'))
 }
 

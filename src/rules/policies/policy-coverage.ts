@@ -5,11 +5,10 @@ import type { SourceLine } from '../../base/origin.ts'
 import { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
-import { at, canonical, itemsOf, stringAt } from '../../kube/node.ts'
+import { at, canonical, entriesOf, itemsOf, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, RuleContext } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject } from '../model/rule.ts'
 import { admissionOf, findingPolicy } from './admission.ts'
 
 /** Policies that could not be evaluated are listed, so that silence is not taken for approval. */
@@ -23,17 +22,12 @@ export const policyNotEvaluated: Rule = {
   docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, `rules` and quota annotations of Capsule Tenants, and what Capsule gives to promoted accounts; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
-    const { node, object, id } = subject
-    const parts = node.tenant === undefined && isChanged(subject, context) ? partsNotEvaluated(subject) : []
+    const parts = subject.node.tenant === undefined && isChanged(subject, context) ? partsNotEvaluated(subject) : []
     for (const value of parts) {
-      yield {
-        node,
-        object,
-        path: [],
-        value,
-        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, ${codeWord('validate')} of its ClusterPolicies and Policies, and the other fields of Capsule's Tenants.`,
+      yield subject.violation([], value, {
+        message: message`${subject.who}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, ${codeWord('validate')} of its ClusterPolicies and Policies, and the other fields of Capsule's Tenants.`,
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
-      }
+      })
     }
     const seen = new Set<string>()
     const admission = admissionOf(subject, context)
@@ -43,15 +37,11 @@ export const policyNotEvaluated: Rule = {
       if (seen.has(value)) continue
       seen.add(value)
       const by = objectPart(policy.kind, policy.namespace, policy.name)
-      yield {
-        node,
-        object,
-        path: [],
-        value,
-        message: message`${objectPart(id.kind, id.namespace, id.name)}: ${by} was not evaluated: ${quoted('value', why)}. The policy is at ${part('path', `${origin.file}:${origin.line}`)}.`,
+      yield subject.violation([], value, {
+        message: message`${subject.who}: ${by} was not evaluated: ${quoted('value', why)}. The policy is at ${part('path', `${origin.file}:${origin.line}`)}.`,
         fix: message`Check on the cluster whether ${by} allows the object.`,
         policy: findingPolicy(one, 'unknown', admission?.isUnchanged === true),
-      }
+      })
     }
   },
 }
@@ -105,7 +95,7 @@ export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'obje
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
   const marks = (part: string, pattern: RegExp) => {
     const map = at(object.root, ['metadata', part])
-    return map?.type === 'map' ? [...map.fields.keys()].filter(key => pattern.test(key)) : []
+    return entriesOf(map).flatMap(([key]) => (pattern.test(key) ? [key] : []))
   }
   if (kind === '/ServiceAccount') return marks('labels', CAPSULE_PROMOTED)
   const isCapsule = kind === CAPSULE_TENANT
@@ -172,8 +162,9 @@ export function policyCoverage(
     const { cluster } = node
     if (!clusters.includes(cluster) || (tenants && !tenants.has(node.tenant ?? ''))) continue
     for (const object of node.objects) {
-      const subject = { object, id: idOf(object), kind: kindOf(object), node }
-      const answer = admissionOf(subject, { index, config: fleet.config }, one => add(cluster, one, 'passed'))
+      const answer = admissionOf(new Subject({ node, object }), { index, config: fleet.config }, one =>
+        add(cluster, one, 'passed'),
+      )
       for (const one of distinct(answer?.findings ?? [])) add(cluster, one, FIELDS[one.action])
       for (const one of distinct(answer?.notEvaluated ?? [])) add(cluster, one, 'notEvaluated', one.why)
     }

@@ -10,13 +10,12 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, itemsOf, type ScalarNode, stringAt, withValueAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import type { SourceAddress } from '../../kube/source-address.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import {
   type Admission,
   admissionOf,
@@ -37,30 +36,26 @@ export const policyDenied: Rule = {
   docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. An allowed address in another spelling is refused, too, because policies compare texts. They are evaluated with both sides of the change, and with the account that applies. Namespaces, parameters and RBAC come from the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
   kinds: 'every',
   *checkObject(subject, context) {
-    const { node, object } = subject
     const admission = admissionOf(subject, context)
     if (!admission || admission.findings.length === 0) return
     const answerOf = addressAnswers(subject, context)
     for (const finding of admission.findings) {
       const answer = answerOf(finding)
       if (answer === 'address') continue
-      const violation = violationOf(node, object, admission, finding, context)
+      const violation = violationOf(subject, admission, finding, context)
       yield answer === 'spelling' ? { ...violation, ...SPELLING } : violation
     }
   },
-  *checkNode(node, context) {
-    yield* deletions(node, context)
-  },
-  *checkRemoved(node, context) {
-    yield* deletions(node, context)
-  },
+  checkNode: deletions,
+  checkRemoved: deletions,
 }
 
 function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> {
   for (const object of deletedObjects(node, context)) {
-    const admission = deletionOf(node, object, idOf(object), context)
+    const subject = new Subject({ node, object })
+    const admission = deletionOf(subject, context)
     if (!admission) return
-    for (const finding of admission.findings) yield violationOf(node, object, admission, finding, context)
+    for (const finding of admission.findings) yield violationOf(subject, admission, finding, context)
   }
 }
 
@@ -76,29 +71,24 @@ const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>
 }
 
 function violationOf(
-  node: FleetNode,
-  object: KubeObject,
+  subject: Subject,
   { operation, isUnchanged }: Pick<Admission, 'operation' | 'isUnchanged'>,
   finding: AdmissionFinding,
   { index }: RuleContext,
 ): Violation {
-  const { kind, namespace, name } = idOf(object)
-  const words = policyWords(index, node.cluster, object, finding)
+  const { node, object, who } = subject
+  const words = policyWords(index, subject, finding)
   const { policy, rule, field, origin, action } = finding
   const denies = action === 'deny'
   const place = part('path', `${origin.file}:${origin.line}`)
-  const who = objectPart(kind, namespace, name)
   const by = objectPart(policy.kind, policy.namespace, policy.name)
-  return {
-    node,
-    object,
-    path: field,
-    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? '', written(object, finding)])}`,
+  const check = hashOf([finding.check ?? '', written(object, finding)])
+  return subject.violation(field, `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${check}`, {
     message: message`${who}: ${by} ${refusalText(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
-    ...(denies ? {} : { level: 'warning' as const }),
+    ...(denies ? {} : { level: 'warning' }),
     policy: findingPolicy(finding, action, isUnchanged),
-  }
+  })
 }
 
 function refusalText({ rule, by }: AdmissionFinding): Message {

@@ -9,13 +9,12 @@ import type { Origin } from '../../base/origin.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { readLabelSelector, selects } from '../../kube/read-fields.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, type Said, Subject, type Violation } from '../model/rule.ts'
 import { exceptedPolicy } from '../workloads/admission-config.ts'
 import {
   type Admission,
@@ -38,33 +37,26 @@ export const policyLoosened: Rule = {
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
   docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists changed and removed policies, bindings, exceptions and parameters (`paramRef`, `configMap`) of the platform. New exceptions and labels of Namespaces by which a policy no longer selects count, too. So does a Kustomization that no longer waits (`dependsOn`) for one with policies. A change of the platform is a warning, and one required approval of a fleet admin for each such object. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
   kinds: 'every',
-  *checkObject({ node, object, id, kind }, context) {
-    const former = formerAdmissionOf(node, object, context)
+  *checkObject(subject, context) {
+    const former = formerAdmissionOf(subject, context)
     if (!former?.findings.some(({ action }) => action === 'deny')) return
-    yield* loosened(node, object, former, context, admissionOf({ node, object, id, kind }, context))
+    yield* loosened(subject, former, context, admissionOf(subject, context))
   },
   *checkNode(node, context) {
     yield* deletions(node, context)
     yield* overtaken(node, context)
   },
-  *checkRemoved(node, context) {
-    yield* deletions(node, context)
-  },
+  checkRemoved: deletions,
   *checkCluster(cluster, { index, before }) {
     const root = index.rootOf(cluster.name)
     if (!root || !before) return
     for (const { object, origin, what, value } of changedPolicies(before, index, cluster.name)) {
-      const { kind, namespace, name } = idOf(object)
-      const who = objectPart(kind, namespace, name)
-      yield {
-        node: root,
-        object,
-        path: [],
+      const who = whoOf(object)
+      yield new Subject({ node: root, object }).violation([], value, {
         origin,
-        value,
         message: message`${who} ${what}, so that less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
         fix: message`Restore ${who}, or have a fleet admin approve the change.`,
-      }
+      })
     }
   },
 }
@@ -77,67 +69,57 @@ function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<V
     if (node.dependsOn.includes(key) || !policies || policies.tenant !== undefined) continue
     const [policy] = policiesIn(index.objectsOf(key))
     if (!policy) continue
-    const { kind, namespace, name } = idOf(policy)
     const [who, other] = [node, policies].map(one => objectPart('Kustomization', one.namespace, one.name))
-    yield {
-      node,
-      object: node.kustomization,
-      path: ['spec', 'dependsOn'],
+    yield Subject.ofNode(node).violation(['spec', 'dependsOn'], `dependsOn ${policies.namespace}/${policies.name}`, {
       origin: originAt(node.kustomization.root, ['spec', 'dependsOn']),
-      value: `dependsOn ${policies.namespace}/${policies.name}`,
-      message: message`${who!} no longer waits for ${other!}, so its objects may be applied before ${objectPart(kind, namespace, name)}. Allowed: policies that are there first. Flux accepts it.`,
+      message: message`${who!} no longer waits for ${other!}, so its objects may be applied before ${whoOf(policy)}. Allowed: policies that are there first. Flux accepts it.`,
       fix: message`Restore ${part('value', policies.name)} in spec.dependsOn, or have a fleet admin approve the change.`,
-    }
+    })
   }
 }
 
 function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> {
   for (const object of deletedObjects(node, context)) {
-    const former = formerAdmissionOf(node, object, context, 'DELETE')
+    const subject = new Subject({ node, object })
+    const former = formerAdmissionOf(subject, context, 'DELETE')
     if (!former) return
-    yield* loosened(node, object, former, context, deletionOf(node, object, idOf(object), context))
+    yield* loosened(subject, former, context, deletionOf(subject, context))
   }
 }
 
 /** What only the former policies deny; an object that another policy still denies is not listed. */
 function* loosened(
-  node: FleetNode,
-  object: KubeObject,
+  subject: Subject,
   former: FormerAdmission,
   context: RuleContext,
   now: Admission | undefined,
 ): Iterable<Violation> {
   if (now?.findings.some(({ action }) => action === 'deny')) return
   for (const finding of former.findings) {
-    if (finding.action === 'deny') yield violationOf(node, object, former, finding, context)
+    if (finding.action === 'deny') yield violationOf(subject, former, finding, context)
   }
 }
 
 function violationOf(
-  node: FleetNode,
-  object: KubeObject,
+  subject: Subject,
   former: FormerAdmission,
   finding: AdmissionFinding,
   { before }: RuleContext,
 ): Violation {
-  const words = policyWords(before, node.cluster, object, finding)
-  const { kind, namespace, name } = idOf(object)
+  const words = policyWords(before, subject, finding)
   const { policy, rule, origin } = finding
   const by = objectPart(policy.kind, policy.namespace, policy.name)
   const isTenants = former.change === 'tenant'
-  return {
-    node,
-    object,
-    path: finding.field,
+  const value = `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? ''])}`
+  return subject.violation(finding.field, value, {
     ...(isTenants ? {} : { origin }),
-    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? ''])}`,
     level: isTenants ? 'violation' : 'warning',
-    message: message`${objectPart(kind, namespace, name)}: ${by} denied it before this change: ${quoted('value', words)}. No policy denies it any more. The policy was at ${part('path', `${origin.file}:${origin.line}`)}.`,
+    message: message`${subject.who}: ${by} denied it before this change: ${quoted('value', words)}. No policy denies it any more. The policy was at ${part('path', `${origin.file}:${origin.line}`)}.`,
     fix: isTenants
       ? message`Restore what ${by} reads, or ask a fleet admin to change the policy.`
       : message`Restore ${by}, or have a fleet admin approve the change.`,
     policy: findingPolicy(finding, 'allow', former.isUnchanged),
-  }
+  })
 }
 
 /** Images whose signatures were verified stay verified. */
@@ -151,8 +133,7 @@ export const imageUnverified: Rule = {
   docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now. It also lists new images outside of a policy that verifies others of the namespace. It is a warning. It is a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Images of custom kinds are not evaluated. Signatures themselves are not evaluated offline: `bailiwick audit` lists what is covered.',
   kinds: 'every',
   *checkObject(subject, { index, before }) {
-    const { node } = subject
-    if (!before || imagePolicies(worldOf(before, node.cluster)).length === 0) return
+    if (!before || imagePolicies(worldOf(before, subject.node.cluster)).length === 0) return
     const now = imageCoverage(index, subject)
     if (now.every(({ state }) => state === 'enforced')) return
     const former = imageCoverage(before, subject)
@@ -177,10 +158,7 @@ const keyOf = ({ use }: ImageCoverage) => `${use.list} ${use.written ?? ''}`
 /** The coverage, before the change, of the images that the object then ran. */
 function oldCoverage({ id, kind, node }: Subject, before: FleetIndex): ReadonlyMap<string, ImageCoverage> {
   const last = before.versionsOf(node.cluster, kind, id.namespace, id.name).at(-1)
-  if (!last) return new Map()
-  const { object } = last
-  const found = imageCoverage(before, { object, id: idOf(object), kind: kindOf(object), node: last.node })
-  return new Map(found.map(one => [keyOf(one), one]))
+  return new Map(last ? imageCoverage(before, last).map(one => [keyOf(one), one]) : [])
 }
 
 /** An enforcing policy selects the object, and requires no signature of this image. */
@@ -191,53 +169,41 @@ function verifiesOthers({ id, node }: Subject, before: FleetIndex): boolean {
   return RUNNING_KINDS.some(kind =>
     before
       .rendered(node.cluster, kind, id.namespace)
-      .some(({ object, node: by }) =>
-        imageCoverage(before, { object, id: idOf(object), kind, node: by }).some(({ state }) => state === 'enforced'),
-      ),
+      .some(one => imageCoverage(before, one).some(({ state }) => state === 'enforced')),
   )
 }
 
 function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
-  return {
-    ...violation(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`),
+  return violation(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`, {
     ...(was.by ? { origin: was.by.origin, policy: findingPolicy(was.by, 'unverified', false) } : {}),
     fix: message`Restore ${policy}, or have a fleet admin approve the change.`,
-  }
+  })
 }
 
 function ofObject(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
-  return {
-    ...violation(subject, now, message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`),
-    ...(subject.node.tenant === undefined ? {} : { level: 'violation' as const }),
+  const what = message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`
+  return violation(subject, now, what, {
+    ...(subject.node.tenant === undefined ? {} : { level: 'violation' }),
     fix: message`Restore the labels, annotations, names and namespace by which ${policy} selects the object.`,
-  }
+  })
 }
 
 function ofImage(subject: Subject, now: ImageCoverage): Violation {
   const policy = named(now)
-  return {
-    ...violation(
-      subject,
-      now,
-      message`${policy} verifies other images of the namespace, and not this one (${quoted('value', now.why)})`,
-    ),
+  const what = message`${policy} verifies other images of the namespace, and not this one (${quoted('value', now.why)})`
+  return violation(subject, now, what, {
     severity: 'low',
     fix: message`Use an image that ${policy} covers, or add its reference to the policy.`,
-  }
+  })
 }
 
-type Unfixed = Omit<Violation, 'fix'>
-
-function violation({ object, id, node }: Subject, { use }: ImageCoverage, what: Message): Unfixed {
-  return {
-    node,
-    object,
-    path: use.path,
-    value: `${use.list} ${use.written ?? ''}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
-  }
+function violation(subject: Subject, { use }: ImageCoverage, what: Message, more: Omit<Said, 'message'>): Violation {
+  return subject.violation(use.path, `${use.list} ${use.written ?? ''}`, {
+    message: message`${subject.who}: image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
+    ...more,
+  })
 }
 
 function named({ by }: ImageCoverage): Message {

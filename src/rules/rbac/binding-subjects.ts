@@ -39,5 +39,11 @@ export function declaredOwner({ index, config }: RuleContext, cluster: string, n
   return config.tenants.get(owner)?.namespaces.includes(namespace) ? owner : index.declaredOwnerOf(cluster, namespace)
 }
 
+/** The tenant to whose declared namespaces the accounts belong that a subject stands for; undefined for anyone else. */
+export function ownerOfSubject(context: RuleContext, cluster: string, bound: BoundSubject): string | undefined {
+  const reach = reachOf(bound)
+  return reach.of === 'accounts' ? declaredOwner(context, cluster, reach.namespace) : undefined
+}
+
 /** One binding is one cause, however many subjects and users it has. `binding`: as displayRbac writes it. */
 export const bindingCause = (binding: string): string => hashOf(['binding', binding])

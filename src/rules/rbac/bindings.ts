@@ -3,16 +3,14 @@ import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/confirm-write.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { CONFIGURATION, isPublic, publicUsers } from '../capsule/capsule-users.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
-import { bindingCause, declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
+import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from './binding-subjects.ts'
 
 /** A tenant's ClusterRoleBinding gives rights in every namespace. */
 export const rbacClusterBinding: Rule = {
@@ -23,18 +21,15 @@ export const rbacClusterBinding: Rule = {
   source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
   docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkTenantObject({ object, node, id }) {
-    const role = stringAt(object.root, ['roleRef', 'name']) ?? ''
-    const subjects = at(object.root, ['subjects'])
+  *checkTenantObject(subject) {
+    const { node, id } = subject
+    const role = subject.text(['roleRef', 'name']) ?? ''
+    const subjects = subject.at(['subjects'])
     const count = subjects?.type === 'list' ? subjects.items.length : 0
-    yield {
-      node,
-      object,
-      path: at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'],
-      value: role,
+    yield subject.violation(subject.at(['roleRef']) ? ['roleRef'] : ['kind'], role, {
       message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${part('identity', node.identity.user)}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
       fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
-    }
+    })
   },
 }
 
@@ -61,17 +56,13 @@ export const rbacForeignSubject: Rule = {
       if (!found) continue
       const same = binding.subjects.filter((_, index) => all[index] && all[index].level === found.level)
       const whom = listed(same.map(one => quoted('identity', subjectText(one))))
-      yield {
-        node,
-        object,
-        path: ['subjects', at],
-        value: subjectText(bound),
+      yield subject.violation(['subjects', at], subjectText(bound), {
         cause: bindingCause(displayRbac(binding)),
-        message: message`${objectPart(id.kind, id.namespace, id.name)} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
+        message: message`${subject.who} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
         fix: found.fix,
         ...(found.level ? { level: found.level } : {}),
         ...(found.level ? {} : { severity: 'critical' as const }),
-      }
+      })
     }
   },
 }
@@ -80,10 +71,8 @@ type Found = Pick<Violation, 'fix' | 'level'> & { readonly why: string | Message
 
 /** The platform may bind its own accounts and people freely, but not one tenant's in another's namespace. */
 function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
-  const reach = reachOf(bound)
   const here = declaredOwner(context, node.cluster, id.namespace)
-  if (reach.of !== 'accounts' || here === undefined) return undefined
-  const there = declaredOwner(context, node.cluster, reach.namespace)
+  const there = here === undefined ? undefined : ownerOfSubject(context, node.cluster, bound)
   if (there === undefined || there === here) return undefined
   return {
     why: 'the account is in a namespace of another tenant, who would act here, too. Allowed: accounts of the same tenant and of the platform.',
@@ -136,14 +125,10 @@ export const rbacPublicSubject: Rule = {
       if (what === undefined) continue
       const where =
         id.kind === 'RoleBinding' ? message`in namespace ${quoted('object', id.namespace)}` : 'in the whole cluster'
-      yield {
-        node,
-        object,
-        path: ['subjects', at],
-        value: `${subjectText(bound)}${what && `: ${what}`}`,
+      yield subject.violation(['subjects', at], `${subjectText(bound)}${what && `: ${what}`}`, {
         message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('object', binding?.roleRef.name ?? '')} ${where}${what && message` (${quoted('value', what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
         fix: message`Replace the subject with the accounts that need the rights.`,
-      }
+      })
     }
   },
 }

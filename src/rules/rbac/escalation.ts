@@ -2,13 +2,12 @@ import { message, part, untyped } from '../../base/message.ts'
 import { excessRights } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { at, type Node, originAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { type Binding, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, serverWords, type Violation } from '../model/rule.ts'
-import { declaredOwner, reachOf, subjectText } from './binding-subjects.ts'
+import { type Rule, type RuleContext, type Subject, serverWords, type Violation } from '../model/rule.ts'
+import { declaredOwner, ownerOfSubject, subjectText } from './binding-subjects.ts'
 
 /** Kubernetes' own roles that are meant to be bound in a namespace. */
 const FOR_PEOPLE = ['admin', 'edit', 'view']
@@ -39,21 +38,19 @@ function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Vio
   if (refusal) yield refused(subject, refusal.message)
 }
 
-function* evaluateRole({ node, object, id }: Subject): Iterable<Violation> {
+function* evaluateRole(subject: Subject): Iterable<Violation> {
+  const { object, id } = subject
   const isWide = id.kind === 'ClusterRole'
   for (const { at, rule } of writtenRules(object)) {
     for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
-      yield {
-        node,
-        object,
-        // a rule has no name: it stays the same violation while only other parts of it change
-        path: ['rules'],
+      // a rule has no name: it stays the same violation while only other parts of it change
+      const value = danger.escapes ? what : `${danger.what} ${compactString(rule)}`
+      yield subject.violation(['rules'], value, {
         origin: originAt(object.root, ['rules', at]),
-        value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
+        message: message`${subject.who} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
         fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
         ...levelOf(danger, isWide),
-      }
+      })
     }
   }
 }
@@ -82,39 +79,32 @@ function strongest(
  * The step that completes it: another owner's role is harmless until it is bound. Wildcards of a Role in the namespace
  * are reported where they are written; a tenant who is cluster-admin in a namespace may delegate that in it.
  */
-function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Violation> {
-  const binding = readBinding(object)
+function* evaluateBinding(index: FleetIndex, subject: Subject): Iterable<Violation> {
+  const binding = readBinding(subject.object)
   if (!binding) return
   const { kind, name } = binding.roleRef
   const isWide = kind === 'ClusterRole'
   if (isWide && FOR_PEOPLE.includes(name)) return
-  const rules = index.roleRules(node.cluster, binding.roleRef, binding.namespace) ?? []
+  const rules = index.roleRules(subject.node.cluster, binding.roleRef, binding.namespace) ?? []
   const dangers = rules.flatMap(dangersOf).filter(danger => danger.escapes || isWide)
   const isWild = (danger: Danger) => danger.what.startsWith('*')
   const danger = dangers.find(one => one.escapes) ?? dangers.find(isWild) ?? dangers[0]
   if (!danger) return
   const warns = name === 'cluster-admin' || (!danger.escapes && !isWild(danger))
-  yield {
-    node,
-    object,
-    path: ['roleRef'],
-    value: `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
+  const value = `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`
+  yield subject.violation(['roleRef'], value, {
+    message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
     fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
     ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
-  }
+  })
 }
 
-function refused({ node, object, id }: Subject, answer: string): Violation {
-  const path = id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
-  return {
-    node,
-    object,
-    path,
-    value: answer,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(answer)}`,
+function refused(subject: Subject, answer: string): Violation {
+  const path = subject.id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
+  return subject.violation(path, answer, {
+    message: message`${subject.who} grants rights that ${part('identity', subject.node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(answer)}`,
     fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
-  }
+  })
 }
 
 /**
@@ -126,40 +116,33 @@ function* givenEscalation(context: RuleContext, subject: Subject): Iterable<Viol
   else if (subject.id.kind !== 'ClusterRole') yield* ofBinding(context, subject)
 }
 
-function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+function* ofRole(context: RuleContext, subject: Subject): Iterable<Violation> {
+  const { node, object, id } = subject
   if (declaredOwner(context, node.cluster, id.namespace) === undefined) return
   for (const { at, rule } of writtenRules(object)) {
     const danger = editsNamespaceParts(rule)
     if (!danger) continue
-    yield {
-      node,
-      object,
-      path: ['rules'],
+    yield subject.violation(['rules'], danger.what, {
       origin: originAt(object.root, ['rules', at]),
-      value: danger.what,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} lets accounts of a tenant ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: rights on objects in the namespace.`,
+      message: message`${subject.who} lets accounts of a tenant ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: rights on objects in the namespace.`,
       fix: message`Remove namespaces/status and namespaces/finalize from the rule.`,
-    }
+    })
   }
 }
 
-function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
+function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation> {
+  const { node, object, id } = subject
   const binding = readBinding(object)
   for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-    const reach = reachOf(bound)
-    const tenant = reach.of === 'accounts' ? declaredOwner(context, node.cluster, reach.namespace) : undefined
+    const tenant = ownerOfSubject(context, node.cluster, bound)
     const found = tenant === undefined ? undefined : worst(context, node.cluster, tenant, binding!)
     if (!found) continue
     const { kind, name } = binding!.roleRef
-    yield {
-      node,
-      object,
-      path: ['subjects', at],
+    yield subject.violation(['subjects', at], `${subjectText(bound)} ${kind} ${name}: ${found.what}`, {
       ...placeOf(context, node.cluster, binding!, found.what),
-      value: `${subjectText(bound)} ${kind} ${name}: ${found.what}`,
       message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', found.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(found.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
       fix: message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`,
-    }
+    })
   }
 }
 

@@ -3,13 +3,12 @@ import { MAX_ENTRIES } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import { type PolicyRule, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { selects, textMapOf } from '../../kube/read-fields.ts'
-import { overLimit, type Rule, type RuleContext, type Violation } from '../model/rule.ts'
-import { declaredOwner, reachOf } from './binding-subjects.ts'
+import { overLimit, type Rule, type RuleContext, type Subject, type Violation } from '../model/rule.ts'
+import { ownerOfSubject } from './binding-subjects.ts'
 import { writtenRules } from './escalation.ts'
 
 const LABELS = ['metadata', 'labels']
@@ -35,7 +34,7 @@ export const rbacAggregation: Rule = {
         message`adds its rules to ${quoted('value', what)} by its label ${quoted('field', key)}`,
       )
     }
-    const rule = at(subject.object.root, ['aggregationRule'])
+    const rule = subject.at(['aggregationRule'])
     if (rule && !(rule.type === 'scalar' && rule.value === null)) {
       yield violation(
         subject,
@@ -70,15 +69,11 @@ function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string
   return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))
 }
 
-function violation({ node, object, id }: Subject, path: string[], value: string, what: string | Message): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, '', id.name)} ${asMessage(what)}. Allowed: Roles in the tenant's namespaces.`,
+function violation(subject: Subject, path: string[], value: string, what: string | Message): Violation {
+  return subject.violation(path, value, {
+    message: message`${objectPart(subject.id.kind, '', subject.id.name)} ${asMessage(what)}. Allowed: Roles in the tenant's namespaces.`,
     fix: message`Write a Role in a namespace of the tenant, without the label or aggregationRule.`,
-  }
+  })
 }
 
 /** A binding to a missing role: the role's later author decides what was granted. */
@@ -92,7 +87,8 @@ export const rbacDanglingRole: Rule = {
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
   docs: 'Name a Role that the fleet renders in the same namespace, or a ClusterRole that the platform renders. `view`, `edit` and `admin` of Kubernetes are allowed too. For bindings of the platform, only a misspelled name in a binding of people is reported.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject({ object, node, id }, { index }) {
+  *checkObject(subject, { index }) {
+    const { object, node } = subject
     const binding = readBinding(object)
     if (!binding || index.roleRules(node.cluster, binding.roleRef, binding.namespace)) return
     const users = binding.subjects.map(one =>
@@ -107,16 +103,12 @@ export const rbacDanglingRole: Rule = {
     const isForAccounts = binding.subjects.some(one => one.kind === 'ServiceAccount')
     if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
     const answer = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
-    yield {
-      node,
-      object,
-      path: ['roleRef', 'name'],
-      value: `${kind} ${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
+    yield subject.violation(['roleRef', 'name'], `${kind} ${name}`, {
+      message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
       fix: meant
         ? message`Set roleRef.name to ${part('object', meant)}, or render the role.`
         : message`Set roleRef.name to a role that exists, or render the role.`,
-    }
+    })
   },
 }
 
@@ -137,49 +129,40 @@ export const rbacFluxStatusWrite: Rule = {
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject(subject, context) {
     if (ROLES.includes(subject.kind)) yield* evaluateRole(subject)
-    else if (subject.node.tenant === undefined) yield* evaluateBinding(context, subject)
+    else if (subject.node.tenant === undefined) yield* statusBinding(subject, context)
   },
 }
 
-function* evaluateRole({ node, object, id }: Subject) {
-  const labels = at(object.root, ['metadata', 'labels'])
+function* evaluateRole(subject: Subject) {
+  const { node, object } = subject
+  const labels = subject.at(['metadata', 'labels'])
   const aggregated = labels?.type === 'map' && [...labels.fields.keys()].some(key => key.startsWith(AGGREGATE))
   if (node.tenant === undefined && !aggregated) return
   for (const { at: index, rule } of writtenRules(object)) {
     const named = statusOf(rule)
     // Flux itself writes a wildcard in the role that it aggregates into edit
     if (!named || (node.tenant === undefined && named === '*')) continue
-    yield {
-      node,
-      object,
-      path: ['rules'],
+    yield subject.violation(['rules'], named, {
       origin: originAt(object.root, ['rules', index]),
-      value: named,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
+      message: message`${subject.who} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
       fix: message`List the resources without /status and without "*".`,
-    }
+    })
   }
 }
 
-function* evaluateBinding(context: RuleContext, { node, object, id }: Subject) {
+function* statusBinding(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { node, object, id } = subject
   const binding = readBinding(object)
   if (!binding || STANDARD.includes(binding.roleRef.name)) return
-  const ofTenant = binding.subjects.some(subject => {
-    const reach = reachOf(subject)
-    return reach.of === 'accounts' && declaredOwner(context, node.cluster, reach.namespace) !== undefined
-  })
+  const ofTenant = binding.subjects.some(one => ownerOfSubject(context, node.cluster, one) !== undefined)
   const rules = ofTenant ? context.index.roleRules(node.cluster, binding.roleRef, binding.namespace) : undefined
   const named = rules?.map(statusOf).find(text => text !== undefined)
   if (named === undefined) return
   const { kind, name } = binding.roleRef
-  yield {
-    node,
-    object,
-    path: ['roleRef'],
-    value: `${kind} ${name}`,
+  yield subject.violation(['roleRef'], `${kind} ${name}`, {
     message: message`${objectPart(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
     fix: message`Set roleRef to a role that lists Flux resources without /status and without "*".`,
-  }
+  })
 }
 
 /** The resources whose status a rule that names a group of Flux can write. */

@@ -1,6 +1,5 @@
 import { type Message, message, untyped } from '../../base/message.ts'
 import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Reference, references } from '../../flux/references.ts'
 import type { Named, NamingField } from '../../kube/capabilities/capability.ts'
@@ -8,10 +7,9 @@ import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import { annotationNaming, annotations, fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../kube/capabilities/named-values.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { textsOf } from '../../kube/read-fields.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/confinement.ts'
 import { isUnlooked } from '../namespaces/object-identity.ts'
 import { FLAGGER_KINDS, hostOf, insideOf, isShareable } from './endpoints.ts'
@@ -28,10 +26,7 @@ export const crossNamespaceRef: Rule = {
   kinds: 'every',
   *checkObject(subject, context) {
     const { object, node } = subject
-    for (const reference of references(object)) {
-      const violation = evaluateReference(context, node, object, reference)
-      if (violation) yield violation
-    }
+    for (const reference of references(object)) yield* foreignReference(subject, reference, context)
     if (node.tenant !== undefined) yield* ofOtherControllers(subject as TenantSubject, context)
   },
 }
@@ -59,52 +54,40 @@ const NOUNS: Readonly<Partial<Record<Named, string>>> = {
   object: 'object',
 }
 
-function foreign({ object, id, node }: TenantSubject, { path, value, field, what }: ForeignName): Violation {
+function foreign(subject: TenantSubject, { path, value, field, what }: ForeignName): Violation {
+  const { id } = subject
   const noun = NOUNS[field.names]
   const verb = field.access === 'write' ? 'writes to' : 'names'
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : message`${untyped(noun)} `}${what}, which does not belong to the tenant. Allowed: ${namespacePart(id.namespace)}. The controller would act there with its own rights.`,
+  return subject.violation(path, value, {
+    message: message`${subject.who} ${verb} ${noun === undefined ? '' : message`${untyped(noun)} `}${what}, which does not belong to the tenant. Allowed: ${namespacePart(id.namespace)}. The controller would act there with its own rights.`,
     fix: message`Set the reference to an object of ${namespacePart(id.namespace)}.`,
     clusterAnswer: 'none: the API server accepts it',
     ...allowedAt(path, id.namespace),
     ...(field.level ? { level: field.level } : {}),
-  }
+  })
 }
 
-function evaluateReference(
-  context: RuleContext,
-  node: FleetNode,
-  object: KubeObject,
-  reference: Reference,
-): Violation | undefined {
+function* foreignReference(subject: Subject, reference: Reference, context: RuleContext): Iterable<Violation> {
   const { index } = context
-  const { kind, namespace, name } = idOf(object)
+  const { object, node } = subject
+  const { namespace } = subject.id
   const target = reference.namespace
-  if (target === null || target === namespace) return undefined
+  if (target === null || target === namespace) return
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
   // the platform may refer freely from a tenant's namespace, unless Flux would refuse to act on it
   const tenant = index.actsFor(node, object)
-  if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
-  if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return undefined
+  if (tenant === undefined || (node.tenant === undefined && !locked)) return
+  if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return
   const access = accessOf(index, node.cluster, namespace, reference)
   // if Flux does not refuse, the source's owner decides; the rule source-acl reports namespaces that the list excludes
-  if (!locked && access !== 'none') return undefined
-  const who = objectPart(kind, namespace, name)
+  if (!locked && access !== 'none') return
   const what = objectPart(reference.kind, target, reference.name)
   const answer = fluxAnswer(reference, locked, access)
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: reference.path,
-    value: `${reference.kind}/${target}/${reference.name}`,
-    message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
+  const value = `${reference.kind}/${target}/${reference.name}`
+  yield subject.asNode(index).violation(reference.path, value, {
+    message: message`${subject.who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
     ...fixOf(context, node, namespace, reference),
-  }
+  })
 }
 
 /** Without `namespace` it refers to the object's own namespace, which is an edit only if an object is there. */
@@ -168,18 +151,20 @@ export const crossNamespaceNetworkRef: Rule = {
   docs: "Send traffic only to Services in the tenant's namespaces. `parentRefs` may name the platform's Gateways. Leave EndpointSlices to Kubernetes, which creates them from the pods of a Service.",
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
-    const { object, id, kind, node } = subject
+    const { kind, node, who } = subject
     const fix = message`Set the backend to a Service in the tenant's namespaces.`
-    const who = objectPart(id.kind, id.namespace, id.name)
     for (const { path, value, what } of ofKubernetes(subject, context, node.tenant))
-      yield { node, object, path, value, message: message`${who} ${what}.`, fix }
+      yield subject.violation(path, value, {
+        message: message`${who} ${what}.`,
+        fix,
+      })
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
-      const host = hostOf(stringAt(object.root, path) ?? '')?.host ?? ''
+      const host = hostOf(subject.text(path) ?? '')?.host ?? ''
       const isService = isShareable(insideOf(context.index, node.cluster, node.tenant, host, true))
       // ssrf-endpoint reports the others
       if (FLAGGER_KINDS.includes(kind) && path.at(-1) === 'address' && !isService) continue
       const problem = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
-      yield { node, object, path, value, message: problem, fix }
+      yield subject.violation(path, value, { message: problem, fix })
     }
   },
 }

@@ -1,16 +1,15 @@
 import { message, untyped } from '../../base/message.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, sourceKinds } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { PROVIDER } from '../../kube/flux-kinds.ts'
 import { internalHost } from '../../kube/internal-host.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { KUBERNETES_NAMESPACES } from '../../kube/object.ts'
 import { readAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { isSealed, isSopsValue } from '../secrets/sops-values.ts'
 
 /** Flagger's kinds, whose controller connects to what they name (fluxcd/flagger, artifacts/flagger/crd.yaml). */
@@ -28,42 +27,30 @@ export const ssrfEndpoint: Rule = {
   docs: "Use an address outside the cluster, or a Service in the tenant's namespaces. Of Flagger's webhooks, metric and alert providers, Services of the platform outside the standard namespaces may be shared. List a cluster-internal registry or receiver that tenants may use in `allowedSources` of .github/bailiwick.yaml. An address in an encrypted Secret is an unknown value and a warning.",
   kinds: [...sourceKinds, PROVIDER, ...FLAGGER_KINDS],
   *checkTenantObject(subject, context) {
-    for (const endpoint of endpointsOf(subject, context)) {
-      const violation = evaluateFleet(subject, context, endpoint, subject.node.tenant)
-      if (violation) yield violation
-    }
+    for (const endpoint of endpointsOf(subject, context)) yield* insideEndpoint(subject, context, endpoint)
   },
 }
 
-function evaluateFleet(
-  subject: Subject,
-  context: RuleContext,
-  endpoint: Endpoint,
-  tenant: string,
-): Violation | undefined {
-  const { object, id, node } = subject
+function* insideEndpoint(subject: TenantSubject, context: RuleContext, endpoint: Endpoint): Iterable<Violation> {
+  const { node, who } = subject
+  const { tenant } = node
   const { path, address, secret } = endpoint
-  const who = objectPart(id.kind, id.namespace, id.name)
   const place = secret === undefined ? '' : message` in Secret ${quoted('object', secret)}`
   if (address === 'sealed') {
     const problem = message`${who} takes an address from the encrypted Secret ${quoted('object', secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
     const fix = message`Move the address to the object, and keep only credentials in the Secret.`
-    return { node, object, path, value: `${secret} sealed`, message: problem, fix, level: 'warning' }
+    return yield subject.violation(path, `${secret} sealed`, { message: problem, fix, level: 'warning' })
   }
   const found = hostOf(address.text)
   const isFlagger = FLAGGER_KINDS.includes(subject.kind)
   const to = found && insideOf(context.index, node.cluster, tenant, found.host, found.isUrl || endpoint.isHost === true)
   // load testers and Prometheus are shared: cross-namespace-network-ref reports other tenants' Services
   const inside = isFlagger && isShareable(to) ? undefined : to?.what
-  if (!found || inside === undefined || isListed(context, tenant, address.text)) return undefined
-  return {
-    node,
-    object,
-    path,
-    value: secret === undefined ? found.host : `${secret} ${found.host}`,
+  if (!found || inside === undefined || isListed(context, tenant, address.text)) return
+  yield subject.violation(path, secret === undefined ? found.host : `${secret} ${found.host}`, {
     message: message`${who} names the address ${quoted('value', found.host)}${place}, which is ${untyped(inside)}. Allowed: addresses outside the cluster. ${isFlagger ? 'Flagger' : "Flux's controller"} would connect to it from inside the cluster.`,
     fix: message`Set an address outside the cluster, or ask a fleet admin to list this one in allowedSources.`,
-  }
+  })
 }
 
 function isListed({ config }: RuleContext, tenant: string, text: string): boolean {
@@ -87,6 +74,8 @@ const FLAGGER_FIELDS: readonly Path[] = [
   ['spec', 'address'],
   ['spec', 'proxy'],
   ['spec', 'provider', 'address'],
+  ['spec', 'analysis', 'webhooks', '*', 'url'],
+  ['spec', 'canaryAnalysis', 'webhooks', '*', 'url'],
 ]
 
 const SOURCES_WITH_SECRETS: readonly Path[] = [['spec', 'proxySecretRef', 'name']]
@@ -103,7 +92,7 @@ export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] 
       ]
     : [['spec', 'sts', 'endpoint']]
   const written = plain.flatMap((path): Endpoint[] => {
-    const text = stringAt(object.root, path)
+    const text = subject.text(path)
     return text ? [{ path, address: { text } }] : []
   })
   const found = isProvider ? undefined : addressOf(kind, object)
@@ -115,16 +104,11 @@ export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] 
 }
 
 function ofFlagger(subject: Subject, context: RuleContext): Endpoint[] {
-  const { object, kind } = subject
-  const webhooks = ['analysis', 'canaryAnalysis'].flatMap(field => {
-    const list = at(object.root, ['spec', field, 'webhooks'])
-    return list?.type === 'list' ? list.items.map((_, index) => ['spec', field, 'webhooks', index, 'url']) : []
-  })
-  const written = [...FLAGGER_FIELDS, ...webhooks].flatMap((path): Endpoint[] => {
-    const text = stringAt(object.root, path)
+  const written = FLAGGER_FIELDS.flatMap(pattern => subject.items(pattern)).flatMap((path): Endpoint[] => {
+    const text = subject.text(path)
     return text ? [{ path, address: { text }, isHost: true }] : []
   })
-  const isProvider = kind === 'flagger.app/AlertProvider'
+  const isProvider = subject.kind === 'flagger.app/AlertProvider'
   return isProvider ? [...written, ...inSecret(subject, context, ['spec', 'secretRef', 'name'])] : written
 }
 

@@ -1,10 +1,9 @@
 import { type Message, message } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { PROVIDER, RECEIVER } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { readAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { endpointsOf, secretValue } from './endpoints.ts'
 
 /** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
@@ -32,21 +31,20 @@ export const providerTargetRepo: Rule = {
   docs: "Name the tenant's own repository. A repository that also holds the fleet belongs to the platform: use another channel, or ask a fleet admin to declare the Provider. `spec.commitStatusExpr` must not produce the name of Bailiwick's check.",
   kinds: [PROVIDER],
   *checkTenantObject(subject, context) {
-    const { object, node } = subject
-    const type = stringAt(object.root, ['spec', 'type'])?.toLowerCase() ?? ''
+    const type = subject.text(['spec', 'type'])?.toLowerCase() ?? ''
     if (!GIT_TYPES.has(type)) return
     for (const { path, address } of endpointsOf(subject, context)) {
       const isProxy = path.includes('proxy') || path.includes('proxySecretRef')
       if (address === 'sealed' || isProxy) continue
       const target = readAddress(address.text, 'url')
       const users = typeof target === 'string' ? [] : usersOf(context, target.parts, target.text)
-      const isForeign = users.includes('') || (users.length > 0 && !users.includes(node.tenant))
+      const isForeign = users.includes('') || (users.length > 0 && !users.includes(subject.node.tenant))
       if (typeof target === 'string' || !isForeign) continue
       const whose = users.includes('') ? "the platform's" : "another tenant's"
       const what = message`writes to ${quoted('value', target.text)} (type ${quoted('value', type)}), which is ${whose}`
       yield violation(subject, path, target.text, what, message`Set spec.address to the tenant's own repository.`)
     }
-    const expression = stringAt(object.root, EXPRESSION)
+    const expression = subject.text(EXPRESSION)
     if (expression && /bailiwick/i.test(expression)) {
       yield violation(
         subject,
@@ -69,15 +67,9 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
   return []
 }
 
-function violation(
-  { object, id, node }: Subject,
-  path: Violation['path'],
-  value: string,
-  what: Message,
-  fix: Message,
-): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
-  return { node, object, path, value, message: problem, fix }
+function violation(subject: Subject, path: Violation['path'], value: string, what: Message, fix: Message): Violation {
+  const problem = message`${subject.who} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
+  return subject.violation(path, value, { message: problem, fix })
 }
 
 const TYPE = ['spec', 'type']
@@ -93,43 +85,31 @@ export const receiverUnauthenticated: Rule = {
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
   docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`. Name the Secret with the token in `spec.secretRef`.',
   kinds: [RECEIVER],
-  *checkTenantObject({ object, id, node }, { index }) {
-    const type = stringAt(object.root, TYPE) ?? ''
-    const who = objectPart(id.kind, id.namespace, id.name)
+  *checkTenantObject(subject, { index }) {
+    const { id, node, who } = subject
+    const type = subject.text(TYPE) ?? ''
     if (type.trim().toLowerCase() === 'generic') {
       const problem = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
-      yield {
-        node,
-        object,
-        path: TYPE,
-        value: type,
+      yield subject.violation(TYPE, type, {
         message: problem,
         fix: message`Set spec.type to generic-hmac or to the type of the sender.`,
-      }
+      })
     }
-    const secret = stringAt(object.root, SECRET)?.trim()
+    const secret = subject.text(SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
       const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
-      yield {
-        node,
-        object,
-        path: SECRET,
-        value: 'readable token',
+      yield subject.violation(SECRET, 'readable token', {
         message: problem,
         fix: message`Replace the token and encrypt the Secret.`,
-      }
+      })
     }
     if (!secret) {
       const problem = message`${who} (type ${quoted('value', type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
-      yield {
-        node,
-        object,
-        path: ['spec', 'secretRef'],
-        value: 'none',
+      yield subject.violation(['spec', 'secretRef'], 'none', {
         message: problem,
         fix: message`Set spec.secretRef.name to the Secret with the token.`,
-      }
+      })
     }
   },
 }
@@ -147,15 +127,11 @@ export const receiverWildcard: Rule = {
   docs: 'Name the objects, or select them with `name: "*"` and `matchLabels`. A `resourceFilter` must test a field of `res`.',
   kinds: [RECEIVER],
   *checkTenantObject(subject) {
-    const { object } = subject
-    const list = at(object.root, ['spec', 'resources'])
-    const items = list?.type === 'list' ? [...list.items.keys()] : []
-    for (const index of items) {
-      const path = ['spec', 'resources', index]
-      const labels = at(object.root, [...path, 'matchLabels'])
+    for (const path of subject.items(['spec', 'resources', '*'])) {
+      const labels = subject.at([...path, 'matchLabels'])
       const selects = labels?.type === 'map' && labels.fields.size > 0
-      if (stringAt(object.root, [...path, 'name'])?.trim() !== '*' || selects) continue
-      const kind = stringAt(object.root, [...path, 'kind']) ?? 'object'
+      if (subject.text([...path, 'name'])?.trim() !== '*' || selects) continue
+      const kind = subject.text([...path, 'kind']) ?? 'object'
       yield wildcardViolation(
         subject,
         [...path, 'name'],
@@ -163,7 +139,7 @@ export const receiverWildcard: Rule = {
         message`triggers every ${quoted('object', kind)} of the namespace`,
       )
     }
-    const filter = stringAt(object.root, FILTER)
+    const filter = subject.text(FILTER)
     if (filter && isAlwaysTrue(filter))
       yield wildcardViolation(subject, FILTER, filter, message`has a resourceFilter that matches every object`)
   },
@@ -176,7 +152,7 @@ function isAlwaysTrue(filter: string): boolean {
   return !asks || /\|\| ?\(?true\b|\btrue\)? ?\|\|/.test(text)
 }
 
-function wildcardViolation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}.`
-  return { node, object, path, value, message: problem, fix: message`Set name to the object, or set matchLabels.` }
+function wildcardViolation(subject: Subject, path: Path, value: string, what: Message): Violation {
+  const problem = message`${subject.who} ${what}.`
+  return subject.violation(path, value, { message: problem, fix: message`Set name to the object, or set matchLabels.` })
 }

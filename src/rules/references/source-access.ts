@@ -1,7 +1,6 @@
 import { message } from '../../base/message.ts'
 import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
 import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import {
   ACCESS_FROM,
   admits,
@@ -11,9 +10,8 @@ import {
   referringKinds,
 } from '../../flux/references.ts'
 import { FLUX_KINDS } from '../../kube/flux-kinds.ts'
-import { stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { isOwnSecret } from '../secrets/platform-secrets.ts'
 
 const GROUPS: ReadonlyMap<string, string> = new Map(
@@ -38,11 +36,8 @@ export const sourceAcl: Rule = {
   },
 }
 
-function* evaluateReferences(
-  { object, id, node }: Subject,
-  { index }: RuleContext,
-  tenant: string,
-): Iterable<Violation> {
+function* evaluateReferences(subject: Subject, { index }: RuleContext, tenant: string): Iterable<Violation> {
+  const { object, id, node } = subject
   for (const reference of references(object)) {
     const { namespace, path, kind, name } = reference
     if (namespace === null || namespace === id.namespace || index.owns(node.cluster, tenant, namespace)) continue
@@ -53,47 +48,38 @@ function* evaluateReferences(
         ? 'whose access control list does not admit'
         : 'whose access control list is invalid, so it does not admit'
     const what = objectPart(kind, namespace, name)
-    yield {
-      node: index.nodeOf(node.cluster, object) ?? node,
-      renderedBy: node,
-      object,
-      path,
-      value: `${kind}/${namespace}/${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} refers to ${what}, ${why} ${namespacePart(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
+    yield subject.asNode(index).violation(path, `${kind}/${namespace}/${name}`, {
+      message: message`${subject.who} refers to ${what}, ${why} ${namespacePart(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
       fix: message`Ask the owner of ${what} to admit the namespace, or declare a separate source.`,
-    }
+    })
   }
 }
 
 /** An access list that a tenant writes for its own source. */
-function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
+function* evaluateList(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { object, id, node, who } = subject
   const acl = readSourceAcl(object)
   if (acl === undefined) return
   const inField = object.root.fields.get('spec')?.value
   const hasField = inField?.type === 'map' && inField.fields.has('accessFrom')
   const path = hasField ? ['spec', 'accessFrom'] : ['metadata', 'annotations', ACCESS_FROM]
-  const who = objectPart(id.kind, id.namespace, id.name)
   if (acl === 'unreadable') {
     const problem = message`${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
     const fix = message`Rewrite the list as namespaceSelectors with only matchLabels.`
-    yield { node, object, path, value: 'unreadable', message: problem, fix, level: 'warning' }
+    yield subject.violation(path, 'unreadable', { message: problem, fix, level: 'warning' })
     return
   }
   if (!acl.some(selector => selector.size === 0)) return
-  const secret = stringAt(object.root, ['spec', 'secretRef', 'name'])
+  const secret = subject.text(['spec', 'secretRef', 'name'])
   const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
   const whose = isForeign
     ? message`, with the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
     : ''
-  yield {
-    node,
-    object,
-    path,
-    value: 'everybody',
+  yield subject.violation(path, 'everybody', {
     message: message`${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,
     fix: message`Set matchLabels to labels that the platform writes, or to kubernetes.io/metadata.name.`,
     ...(isForeign ? {} : { level: 'warning' }),
-  }
+  })
 }
 
 /** The answer of a source's access list to a namespace; `none`: there is no list, or no such source. */

@@ -3,7 +3,6 @@ import { probably } from '../../base/name-list.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isCopied } from '../../fleet/rendering/render-resource-set.ts'
@@ -15,7 +14,7 @@ import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { Problem } from '../../schema/core/problem.ts'
 import { hasImmutableFields, immutableChanges } from '../../schema/immutable-changes.ts'
 import type { Edit } from '../model/finding.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
 import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, renamedKey } from './compare-object.ts'
@@ -75,38 +74,26 @@ function* mismatches(
   const countOfAll = () => (all ??= compared.again(object.root).count)
   for (const problem of problems) {
     if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
-    yield {
-      node,
-      object,
+    yield new Subject({ node, object }).violation(problem.path, problemKey(problem), {
       level: levelOf(problem, compared),
-      path: problem.path,
-      value: problemKey(problem),
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
       ...(left-- > 0 ? editOf(object.root, problem, compared.again, countOfAll) : {}),
-    }
+    })
   }
   for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
-    yield {
-      node,
-      object,
+    yield new Subject({ node, object }).violation(path, `rule not evaluated ${path.join('.')} ${rule}`, {
       level: 'warning',
-      path,
-      value: `rule not evaluated ${path.join('.')} ${rule}`,
       message: message`${who}: a rule of ${compared.server} was not evaluated: ${quoted('value', why)}. The rule is ${part('value', rule)}.`,
       fix: message`Check on the cluster whether the API server accepts the object.`,
-    }
+    })
   }
   if (count <= problems.length) return
-  yield {
-    node,
-    object,
+  yield new Subject({ node, object }).violation([], 'more', {
     level: compared.isCertain ? 'violation' : 'warning',
-    path: [],
-    value: 'more',
     message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
     fix: message`Correct the listed fields first.`,
-  }
+  })
 }
 
 /** Includes the rule text because two rules may refuse the same field. */
@@ -172,25 +159,17 @@ function renaming(
 const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
 
 /** Changes to fields that the API server keeps immutable. `isDeclared`: the fleet declares its version. */
-function* refusedUpdates(
-  { object, id, kind, node }: Subject,
-  before: FleetIndex,
-  isDeclared: boolean,
-): Iterable<Violation> {
+function* refusedUpdates(subject: Subject, before: FleetIndex, isDeclared: boolean): Iterable<Violation> {
+  const { object, id, kind, node, who } = subject
   if (!hasImmutableFields(kind)) return
   const was = updatedFrom({ object, id, kind, node }, before)
   if (was === undefined || was === object) return
-  const who = objectPart(id.kind, id.namespace, id.name)
   for (const problem of immutableChanges(kind, was.root, object.root)) {
-    yield {
-      node,
-      object,
+    yield subject.violation(problem.path, `${problem.kind} ${problem.path.join('.')}`, {
       level: isDeclared || problem.words ? 'violation' : 'warning',
-      path: problem.path,
-      value: `${problem.kind} ${problem.path.join('.')}`,
       ...problemText(problem, who, message`the API server`),
       ...(problem.path[0] === 'roleRef' ? followsRights(object) : {}),
-    }
+    })
   }
 }
 

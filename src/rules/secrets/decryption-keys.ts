@@ -3,16 +3,15 @@ import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { ENCRYPTED, kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import { isBlank } from '../../fleet/model/kustomization-spec.ts'
 import { KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { at, entriesOf, type Path, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { readersOf } from '../git/rendered-tree.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { otherUse } from './platform-secrets.ts'
 import { encryptedDocuments, SopsConfigs } from './sops-files.ts'
 import { ciphertext } from './sops-values.ts'
@@ -37,29 +36,23 @@ export const decryptionRef: Rule = {
   source: 'kustomize-controller, internal/decryptor',
   docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List these in `.sops.yaml` of the base branch: a KMS role, a Vault address, and a key vault outside Azure. List a key that the controller's own identity can use there, too.",
   kinds: [KUSTOMIZATION],
-  *checkTenantObject(subject, { index }) {
-    yield* named(subject, index)
-  },
-  checkRepository: repository => chosenKeys(repository),
+  checkTenantObject: (subject, { index }) => named(subject, index),
+  checkRepository: chosenKeys,
 }
 
-function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
-  const name = stringAt(object.root, FIELD)
+function* named(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { id, node } = subject
+  const name = subject.text(FIELD)
   if (!name) return
   const use =
     otherUse(index, node.cluster, id.namespace, name) ??
     (OTHER_NAME.test(name) ? 'something else, by its name' : undefined)
   const why = use ? message`which is for ${quoted('value', use)}` : whyNoKey(index, node.cluster, id.namespace, name)
   if (!why) return
-  yield {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: FIELD,
-    value: name,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} decrypts with the Secret ${quoted('object', name)}, ${asMessage(why)}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
+  yield subject.asNode(index).violation(FIELD, name, {
+    message: message`${subject.who} decrypts with the Secret ${quoted('object', name)}, ${asMessage(why)}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
     fix: message`Set spec.decryption.secretRef.name to the Secret with the tenant's key.`,
-  }
+  })
 }
 
 function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: string): string | undefined {
@@ -67,7 +60,7 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
   if (!secret) return undefined
   const keys = ['data', 'stringData'].flatMap(part => {
     const map = at(secret.root, [part])
-    return map?.type === 'map' ? [...map.fields.keys()] : []
+    return entriesOf(map).map(([key]) => key)
   })
   return keys.length === 0 || keys.some(key => KEYS.test(key)) ? undefined : 'which holds no decryption key'
 }
@@ -88,15 +81,11 @@ function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterabl
     for (const [recipient, place] of recipients) {
       const what = asked?.has(recipient) ? undefined : danger(recipient, own)
       if (!what) continue
-      yield {
-        node,
-        object: node.kustomization,
-        path: ['spec', 'decryption'],
+      yield Subject.ofNode(node).violation(['spec', 'decryption'], `${file} ${recipient}`, {
         origin: place.origin,
-        value: `${file} ${recipient}`,
         message: message`The file ${quoted('path', file)} makes the controller decrypt with ${quoted('value', recipient)}: ${untyped(what)}. Allowed: keys that .sops.yaml of the base branch names.`,
         fix: message`Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.`,
-      }
+      })
     }
   }
 }
@@ -123,34 +112,27 @@ export const sopsCiphertextReuse: Rule = {
   source: 'kustomize-controller --sops-age-secret',
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: [KUSTOMIZATION],
-  *checkObject(subject, { index }) {
-    const violation = evaluateFleet(subject, index)
-    if (violation) yield violation
-  },
-  checkCluster: (cluster, context) => copies(cluster, context),
+  checkObject: withoutOwnKey,
+  checkCluster: copies,
 }
 
-function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Violation | undefined {
-  const decryption = at(object.root, ['spec', 'decryption'])
-  if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
-  if (index.actsFor(node, object) === undefined) return undefined
+function* withoutOwnKey(subject: Subject, { index }: RuleContext): Iterable<Violation> {
+  const { object, node } = subject
+  const decryption = subject.at(['spec', 'decryption'])
+  if (decryption?.type !== 'map' || !isBlank(subject.at(FIELD))) return
+  if (index.actsFor(node, object) === undefined) return
   const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
   const secret = flags?.get('sops-age-secret') ?? ''
   // the platform did not choose the controller's identity for a tenant's own Kustomization
-  const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(at(object.root, ACCOUNT))
-  if (secret === '' && !usesIdentity) return undefined
+  const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(subject.at(ACCOUNT))
+  if (secret === '' && !usesIdentity) return
   const key = usesIdentity
     ? "everything that the controller's identity can decrypt"
     : message`everything with its own (--sops-age-secret is ${quoted('value', secret)})`
-  return {
-    node: index.nodeOf(node.cluster, object) ?? node,
-    renderedBy: node,
-    object,
-    path: ['spec', 'decryption'],
-    value: 'without secretRef',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
+  yield subject.asNode(index).violation(['spec', 'decryption'], 'without secretRef', {
+    message: message`${subject.who} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
     fix: message`Set spec.decryption.secretRef to a Secret with the tenant's key.`,
-  }
+  })
 }
 
 interface Ciphertext extends Rendered {
@@ -225,16 +207,11 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
 }
 
 function copied({ node, object, path }: Ciphertext): Violation {
-  const { kind, namespace, name } = idOf(object)
-  return {
-    node,
-    object,
-    path,
-    value: 'copied',
-    message: message`${objectPart(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${listed(
+  return new Subject({ node, object }).violation(path, 'copied', {
+    message: message`${whoOf(object)} contains ciphertext of another tenant or the platform, at ${listed(
       path.map(step => quoted('field', String(step))),
       ' ',
     )}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,
     fix: message`Remove the value. If the secret is the tenant's own, encrypt it again with the tenant's key.`,
-  }
+  })
 }

@@ -2,8 +2,7 @@ import { asMessage, listed, type Message, message, untyped } from '../../base/me
 import { andMore } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
 import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
@@ -11,7 +10,7 @@ import { at, canonical, type Node, originAt, type Path, stringAt } from '../../k
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { atReaders, isBelow, readersOf } from '../git/rendered-tree.ts'
 import { everyMap, scalarsOf } from '../model/object-values.ts'
-import { overLimit, type Rule, type Violation } from '../model/rule.ts'
+import { overLimit, type Rule, Subject, type Violation } from '../model/rule.ts'
 import { assignedCredential, credentialIn, isCredentialName, isLiteral, mayHoldCredential } from './credential-text.ts'
 import { type OpenValue, openValues } from './open-values.ts'
 import { isRefused, refusal } from './sops-not-decrypted.ts'
@@ -74,9 +73,8 @@ const CHANGED: Readonly<Record<BrokenSeal['why'], Message>> = {
 
 function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Violation> {
   for (const { file, why } of brokenSeals) {
-    yield* atReaders(nodes, file, {
+    yield* atReaders(nodes, file, `${file} seal`, {
       origin: { repository: url, file, line: 0, column: 0 },
-      value: `${file} seal`,
       message: message`The encrypted file ${quoted('path', file)} was changed without its key: ${CHANGED[why]}.`,
       fix: message`Restore the file, or change it with \`sops edit\`.`,
     })
@@ -119,7 +117,6 @@ function violation(
   fix: string | Message,
   consequence = ACCEPTED,
 ): Violation {
-  const { kind, namespace, name } = idOf(object)
   const value = at(object.root, path)
   const [first = '', ...rest] = path
   const written = value?.type === 'scalar' && value.movedFrom !== undefined ? value.movedFrom : first
@@ -127,15 +124,11 @@ function violation(
     [written, ...rest].map(step => quoted('field', String(step))),
     ' ',
   )
-  return {
-    node,
-    object,
-    path,
-    // not the value itself: a public hash of it would allow guessing
-    value: 'plain',
-    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
+  // not the value itself: a public hash of it would allow guessing
+  return new Subject({ node, object }).violation(path, 'plain', {
+    message: message`${whoOf(object)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
     fix: asMessage(fix),
-  }
+  })
 }
 
 /** The verdict lists these findings apart from warnings (see Verdict.notEvaluated). */
@@ -153,24 +146,19 @@ export const unencryptedSetting: Rule = {
   docs: 'No action is required if the value is not sensitive. It is listed under `notEvaluated` in the JSON and never blocks. Otherwise move settings to a ConfigMap or encrypt the whole Secret. To require encryption of every value, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation.',
   kinds: 'every',
   *checkObject(subject) {
-    const { object, kind, node } = subject
+    const { object, kind } = subject
     const values = [...openIn(object, kind)].filter(
       ({ path, harmless }) => harmless !== undefined && !isRefused(subject, path),
     )
     if (values.length === 0) return
-    const { kind: name, namespace, name: called } = idOf(object)
     const shownOnes = values
       .slice(0, MAX_NAMES)
       .map(({ path, harmless }) => message`${quoted('field', String(path.at(-1)))} (${untyped(harmless ?? '')})`)
     const more = andMore(values.length - MAX_NAMES)
-    yield {
-      node,
-      object,
-      path: values[0]!.path.slice(0, -1),
-      value: 'settings',
-      message: message`${objectPart(name, namespace, called)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
+    yield subject.violation(values[0]!.path.slice(0, -1), 'settings', {
+      message: message`${whoOf(object)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
       fix: message`Encrypt the Secret with SOPS if one of the values is a secret.`,
-    }
+    })
   },
 }
 
@@ -207,17 +195,15 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
     const { what, line } = found
     const isInside = nodes.some(node => isBelow(node, path))
     yield* readersOf(nodes, path).map(
-      (node): Violation => ({
-        node,
-        object: node.kustomization,
-        path: [],
-        origin: { repository: url, file: path, line, column: 1 },
-        value: `${path} ${what}`,
-        message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
-        fix: message`Remove the value and rotate it: it is already in git.`,
-        // a tenant may deploy from a program's repository, with test keys beside its sources
-        ...(isInside ? {} : { level: 'warning' }),
-      }),
+      (node): Violation =>
+        Subject.ofNode(node).violation([], `${path} ${what}`, {
+          origin: { repository: url, file: path, line, column: 1 },
+          message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
+          fix: message`Remove the value and rotate it: it is already in git.`,
+
+          // a tenant may deploy from a program's repository, with test keys beside its sources
+          ...(isInside ? {} : { level: 'warning' }),
+        }),
     )
   }
   if (unread !== undefined) yield { ...notRead(nodes[0]!, url, unread), level: 'warning' }

@@ -1,8 +1,7 @@
 import { message, part, untyped } from '../../base/message.ts'
 import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
 import { kindOf, type Naming, type Rendered } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted, shownObject } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, shownObject } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
 import { EMBEDDINGS, type EmbeddedPlace } from '../../kube/capabilities/embeddings.ts'
@@ -10,7 +9,7 @@ import { namesReadBy, readingKinds } from '../../kube/capabilities/named-values.
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { readLabelSelector, selects, textsOf } from '../../kube/read-fields.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 /** Objects that the platform or Kubernetes puts into namespaces, by kind. */
 const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([
@@ -37,18 +36,14 @@ export const protectedObjectName: Rule = {
   docs: "Rename the object. Only the platform writes objects that the platform reads in the tenant's namespace. An object that a controller creates for a tenant's ExternalSecret, SealedSecret or Certificate counts as the tenant's.",
   kinds: [...KNOWN.keys()],
   *checkTenantObject(subject, context) {
-    const { object, id, kind, node } = subject
+    const { id, kind, node } = subject
     if (!context.index.owns(node.cluster, node.tenant, id.namespace)) return
     const reader = KNOWN.get(kind)!.includes(id.name) ? 'the platform or Kubernetes' : readBy(subject, context)
     if (reader === undefined) return
-    yield {
-      node,
-      object,
-      path: ['metadata', 'name'],
-      value: id.name,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} has the name of an object that ${untyped(reader)} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
+    yield subject.violation(['metadata', 'name'], id.name, {
+      message: message`${subject.who} has the name of an object that ${untyped(reader)} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
       fix: message`Rename the ${part('object', id.kind)}.`,
-    }
+    })
   },
 }
 
@@ -96,26 +91,21 @@ export const externalSecretClusterStore: Rule = {
 }
 
 function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Violation> {
-  const { object, id, node } = subject
   const places: Path[] = [
     ['spec', 'secretStoreRef'],
-    ...items(object.root, ['spec', 'secretStoreRefs']),
+    ...subject.items(['spec', 'secretStoreRefs', '*']),
     ...['data', 'dataFrom'].flatMap(field =>
-      items(object.root, ['spec', field]).map(path => [...path, 'sourceRef', 'storeRef']),
+      subject.items(['spec', field, '*']).map(path => [...path, 'sourceRef', 'storeRef']),
     ),
   ]
   for (const place of places) {
-    const kind = stringAt(object.root, [...place, 'kind'])
-    const name = stringAt(object.root, [...place, 'name']) ?? ''
+    const kind = subject.text([...place, 'kind'])
+    const name = subject.text([...place, 'name']) ?? ''
     if (kind !== 'ClusterSecretStore' || isGiven(subject, context, name)) continue
-    yield {
-      node,
-      object,
-      path: [...place, 'kind'],
-      value: `ClusterSecretStore ${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${quoted('object', name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
+    yield subject.violation([...place, 'kind'], `ClusterSecretStore ${name}`, {
+      message: message`${subject.who} uses ClusterSecretStore ${quoted('object', name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
       fix: message`Replace it with a SecretStore in the tenant's namespace.`,
-    }
+    })
   }
 }
 
@@ -133,19 +123,14 @@ function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): b
   })
 }
 
-function* evaluateGrant({ object, id, node }: Subject): Iterable<Violation> {
-  for (const path of items(object.root, ['spec', 'from'])) {
-    const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
+function* evaluateGrant(subject: Subject): Iterable<Violation> {
+  for (const path of subject.items(['spec', 'from', '*'])) {
+    const namespace = subject.text([...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
-    const problem = message`${objectPart(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
+    const problem = message`${subject.who} admits every namespace. Allowed: namespaces by name.`
     const fix = message`Set from[].namespace to the namespace that may refer to this one.`
-    yield { node, object, path: [...path, 'namespace'], value: namespace, message: problem, fix }
+    yield subject.violation([...path, 'namespace'], namespace, { message: problem, fix })
   }
-}
-
-function items(root: Node, path: Path): Path[] {
-  const list = at(root, path)
-  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
 }
 
 /** Why a Secret of a tenant's namespace is the platform's. */

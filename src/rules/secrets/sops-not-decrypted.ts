@@ -4,14 +4,13 @@ import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { misplacedValues, type SopsValue } from '../../flux/sops/encrypted-values.ts'
 import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { isLeftSealed, isSopsEncrypted } from '../../kube/sops.ts'
 import { atReaders } from '../git/rendered-tree.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import { openValues } from './open-values.ts'
 import { encryptedDocuments, recipientsOf } from './sops-files.ts'
 import { damagedValues, isAgeForm, isPgpForm, isSealed } from './sops-values.ts'
@@ -35,7 +34,7 @@ export const sopsNotDecrypted: Rule = {
       yield* misplacedIn(subject)
     }
   },
-  checkRepository: repository => damagedKeys(repository),
+  checkRepository: damagedKeys,
 }
 
 interface NotDecrypted {
@@ -94,7 +93,8 @@ function holdsSealedFile({ root }: KubeObject): boolean {
 }
 
 /** At the Kustomization where its decryption was taken away: that is one cause for all of its objects. */
-function violation({ object, id, node }: Subject, { before }: RuleContext, what: NotDecrypted): Violation {
+function violation(subject: Subject, { before }: RuleContext, what: NotDecrypted): Violation {
+  const { node } = subject
   const { kustomization } = node
   const was = before?.node(node.key)
   const isLost = was !== undefined && isDecrypted(was) && what.fix === undefined
@@ -102,17 +102,13 @@ function violation({ object, id, node }: Subject, { before }: RuleContext, what:
     objectPart('Kustomization', node.namespace, node.name),
     originAt(kustomization.root, DECRYPTION),
   ]
-  return {
-    node,
-    object,
-    path: ['sops'],
-    value: 'not decrypted',
+  return subject.violation(['sops'], 'not decrypted', {
     ...(isLost ? { origin: place, cause: hashOf(['decryption', node.namespace, node.name]) } : {}),
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is encrypted with SOPS, but ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
+    message: message`${subject.who} is encrypted with SOPS, but ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
     fix:
       what.fix ??
       message`Set ${codeWord('spec.decryption')} of ${name} to ${part('value', '{provider: sops, secretRef: {name: ...}}')}, with the Secret that holds the key, in ${part('path', `${place.file}:${place.line}`)}.`,
-  }
+  })
 }
 
 const RECIPIENT = /^(?:age:age1(?:pq1)?[02-9ac-hj-np-z]{58,4000}|pgp:[0-9A-F]{40})$/
@@ -127,9 +123,8 @@ function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Viola
       const text = stringAt(enc, []) ?? ''
       const isForm = recipient.startsWith('pgp:') ? isPgpForm(text) : isAgeForm(text, recipient)
       if (isForm) continue
-      yield* atReaders(nodes, file, {
+      yield* atReaders(nodes, file, `${file} ${recipient} enc`, {
         origin: enc?.origin ?? entry.origin,
-        value: `${file} ${recipient} enc`,
         message: message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}: its data key (${codeWord('enc')}) is damaged. Allowed: what SOPS wrote. Flux cannot decrypt the file with that key.`,
         fix: message`Restore the file from git, or run \`sops updatekeys\` with another key.`,
       })
@@ -188,23 +183,14 @@ function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplace
   return found
 }
 
-function misplacedViolation(
-  { object, id, node }: Subject,
-  values: readonly SopsValue[],
-  what: Message,
-  then: Message,
-): Violation {
+function misplacedViolation(subject: Subject, values: readonly SopsValue[], what: Message, then: Message): Violation {
   const [{ node: value, place, isSealed: isCiphertext }] = values as [SopsValue]
   const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
-  return {
-    node,
-    object,
-    path: place,
+  return subject.violation(place, isCiphertext ? 'sealed' : 'open', {
     origin: value.origin,
-    value: isCiphertext ? 'sealed' : 'open',
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
+    message: message`${subject.who}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
     fix: message`Restore ${part('path', value.origin.file)} from git, and change the value with \`sops edit\`.`,
-  }
+  })
 }
 
 /** Whether the Kustomization of a node decrypts what it applies. */

@@ -1,14 +1,13 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { listed, message } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { flatValues, readFlatFile } from '../../flux/sops/encrypted-values.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Violation } from '../model/rule.ts'
+import type { Subject, Violation } from '../model/rule.ts'
 
 const ENCRYPTED =
   /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|time|comment)\]$/
@@ -88,10 +87,8 @@ export function ciphertext(value: string): string | undefined {
 const PARTS = /^ENC\[AES256_GCM,data:([^,]*),iv:([^,]*),tag:([^,]*),/
 
 /** Values that were changed in part: encryption changes data, nonce and tag together. */
-export function* damagedValues(
-  { object, id, kind, node }: Subject,
-  before: FleetIndex | undefined,
-): Iterable<Violation> {
+export function* damagedValues(subject: Subject, before: FleetIndex | undefined): Iterable<Violation> {
+  const { object, id, kind, node } = subject
   const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   if (versions.length === 0) return
   for (const { path } of scalarsOf(object.root)) {
@@ -106,14 +103,10 @@ export function* damagedValues(
       path.map(step => quoted('field', String(step))),
       ' ',
     )
-    yield {
-      node,
-      object,
-      path,
-      value: 'damaged',
-      message: message`${objectPart(id.kind, id.namespace, id.name)}: the ciphertext at ${place} was changed without its key. Allowed: what SOPS wrote. Flux cannot decrypt it, and applies nothing of the Kustomization.`,
+    yield subject.violation(path, 'damaged', {
+      message: message`${subject.who}: the ciphertext at ${place} was changed without its key. Allowed: what SOPS wrote. Flux cannot decrypt it, and applies nothing of the Kustomization.`,
       fix: message`Restore the value from git, or change it with \`sops edit\`.`,
-    }
+    })
   }
 }
 

@@ -4,14 +4,13 @@ import { changedField, chartKey, contentKey, releaseInputs, sourceOfChart } from
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, shown } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { nodeKey } from '../../fleet/model/fleet.ts'
 import { accountOf } from '../../fleet/model/kustomization-spec.ts'
 import { type ChartPart, chartSpecOf, DEPLOYERS } from '../../fleet/sources/charts.ts'
 import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { isNewChart } from './opaque-sources.ts'
 
 /** Charts are not rendered here, so a changed one is listed, with the account that will apply it. */
@@ -71,7 +70,6 @@ function isNews({ node, object, id }: Subject, { index, before }: RuleContext): 
 }
 
 function change(subject: Subject, context: RuleContext, parts: readonly ChartPart[], key: string): Violation {
-  const { node, object, id } = subject
   const { index, before, config } = context
   const files = changedFiles(index, before!, parts.slice(1))
   const more = files.hasMore ? ' and more' : ''
@@ -85,19 +83,15 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
   const [account, further] = applier(subject, context, parts)
   const level = further !== undefined || config.forbidOpaqueSources ? { level: 'violation' as const } : {}
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
-  return {
-    node,
-    object,
-    path: chartSpecOf(object)?.field ?? ['spec'],
+  return subject.violation(chartSpecOf(subject.object)?.field ?? ['spec'], key, {
     ...(files.first ? { origin: files.first } : {}),
-    value: key,
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and artifacts that are not plain copies are not rendered. ${untyped(account)} applies the content, ${untyped(confined)}.`,
+    message: message`${subject.who}: its chart or artifact changes (${what}). Allowed without review: none, because charts and artifacts that are not plain copies are not rendered. ${untyped(account)} applies the content, ${untyped(confined)}.`,
     fix:
       further === undefined
         ? message`Review the chart's change before the merge.`
-        : message`Set spec.serviceAccountName of ${objectPart(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces. Or ask a fleet admin to review the chart and override.`,
+        : message`Set spec.serviceAccountName of ${subject.who} to an account with rights only in the tenant's namespaces. Or ask a fleet admin to review the chart and override.`,
     ...level,
-  }
+  })
 }
 
 /** The account that applies a release, and why it is not confined to its tenant's namespaces. */
@@ -123,16 +117,12 @@ function applier(
 
 const shownReach = (reach: string): string => shown(reach).slice(1, -1)
 
-function tooMuch({ node, object, id }: Subject): Violation {
-  return {
-    node,
-    object,
-    path: chartSpecOf(object)?.field ?? ['spec'],
-    value: 'too-much',
+function tooMuch(subject: Subject): Violation {
+  return subject.violation(chartSpecOf(subject.object)?.field ?? ['spec'], 'too-much', {
     level: 'error',
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
+    message: message`${subject.who}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
     fix: message`Remove entries from spec.include of the sources.`,
-  }
+  })
 }
 
 const FIX = message`Review the objects before the merge, for example with helm template.`
@@ -160,33 +150,27 @@ export const chartNotRendered: Rule = {
       const { kind, namespace, name } = idOf(changed.object)
       const was = before.versionsOf(node.cluster, changed.kind, namespace, name)[0]?.object
       const who = objectPart(kind, namespace, name)
-      yield {
-        node: changed.node,
-        object: changed.object,
-        path: was ? changedField(was, changed.object) : ['spec'],
-        value: changed.key,
+      const path = was ? changedField(was, changed.object) : ['spec']
+      const value = changed.key
+      yield new Subject({ node: changed.node, object: changed.object }).violation(path, value, {
         message:
           kind === 'HelmRelease'
             ? message`${who} ${was ? 'changes' : 'is new'}: charts are not rendered, so the objects that it creates are not evaluated.`
             : message`${who} ${was ? 'changes' : 'is new'}, and HelmReleases deploy from it: charts are not rendered, so the objects that they create are not evaluated.`,
         fix: FIX,
-      }
+      })
     } else if (isOther) yield changedContent(subject, context, parts)
   },
 }
 
 /** A chart in git that the platform writes. */
-function changedContent({ node, object, id }: Subject, context: RuleContext, parts: readonly ChartPart[]): Violation {
+function changedContent(subject: Subject, context: RuleContext, parts: readonly ChartPart[]): Violation {
   const { first } = changedFiles(context.index, context.before!, parts.slice(1))
-  return {
-    node,
-    object,
-    path: chartSpecOf(object)!.field,
+  return subject.violation(chartSpecOf(subject.object)!.field, contentKey(parts), {
     ...(first ? { origin: first } : {}),
-    value: contentKey(parts),
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart changes in git. Charts are not rendered, so the objects that it creates are not evaluated.`,
+    message: message`${subject.who}: its chart changes in git. Charts are not rendered, so the objects that it creates are not evaluated.`,
     fix: FIX,
-  }
+  })
 }
 
 /** Files that differ between two states of the parts of a chart. */

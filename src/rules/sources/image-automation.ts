@@ -1,11 +1,10 @@
 import { type Message, message, part } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { followedBy, readRef } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 /** Where the API versions set what is pushed, and the commit's text. */
 const PUSHES: readonly Path[] = [
@@ -37,15 +36,14 @@ export const imageAutomationPush: Rule = {
 }
 
 function* evaluatePush(subject: Subject, context: RuleContext): Iterable<Violation> {
-  const { object } = subject
   const source = sourceOf(subject, context)
   const url = source && followedBy(source, context.config.aliases).url
-  for (const { path, branch } of targetsOf(object, source)) {
+  for (const { path, branch } of targetsOf(subject.object, source)) {
     const isAccepted = source !== undefined && !isRefused(subject, source, context)
     const follower = url === undefined || !isAccepted ? undefined : context.index.followerOf(url, { branch })
     const isEvery = branch.includes('*')
     // for an unknown source, the branch that is checked out is the one that is followed
-    const isCheckedOut = branch === '' || branch === checkedOut(object, source)
+    const isCheckedOut = branch === '' || branch === checkedOut(subject.object, source)
     if (follower === undefined && !isEvery && !isCheckedOut) continue
     const where = branch === '' ? 'the branch that it checks out' : message`branch ${quoted('branch', branch)}`
     yield violation(
@@ -97,10 +95,9 @@ const SKIPS = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\bskip-ch
 const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by\s*:/im
 
 function* evaluateMessage(subject: Subject): Iterable<Violation> {
-  const { object } = subject
   for (const commit of COMMITS) {
     const path = [...commit, 'messageTemplate']
-    const text = stringAt(object.root, path) ?? ''
+    const text = subject.text(path) ?? ''
     const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
     if (what) {
       yield {
@@ -119,7 +116,7 @@ const TRUSTED =
 
 function* evaluateAuthor(subject: Subject, path: Path): Iterable<Violation> {
   for (const field of ['name', 'email']) {
-    const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
+    const text = subject.text([...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue
     const what = message`writes its commits as ${quoted('value', text)}`
     const fix = message`Set spec.git.commit.author to a separate name for the automation.`
@@ -140,16 +137,9 @@ function fixAt(path: Path): Message {
   return message`Set ${branch} to a branch that no source follows.`
 }
 
-function violation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
+function violation(subject: Subject, path: Path, value: string, what: Message): Violation {
   // the rule cross-namespace-ref reports another namespace, with Flux's answer
-  const isHere = [undefined, '', id.namespace].includes(stringAt(object.root, ['spec', 'sourceRef', 'namespace']))
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: problem,
-    fix: fixAt(path),
-  }
+  const isHere = [undefined, '', subject.id.namespace].includes(subject.text(['spec', 'sourceRef', 'namespace']))
+  const problem = message`${subject.who} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
+  return subject.violation(path, value, { message: problem, fix: fixAt(path) })
 }

@@ -1,9 +1,8 @@
 import { message, part } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { kindsThat, OPERATOR_GROUP } from '../../kube/flux-kinds.ts'
-import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Node, Path } from '../../kube/node.ts'
+import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 const KINDS = kindsThat(row => row.repeats)
 /** How often something is done again. */
@@ -42,38 +41,28 @@ function* evaluateFleet(
   path: Path,
   isInterval: boolean,
 ): Iterable<Violation> {
-  const { object, id, node } = subject
-  const written = at(object.root, path)
+  const written = subject.at(path)
   const text = written && textOf(written)
   if (text === undefined || text.includes('${')) return
   const seconds = secondsOf(text)
   const field = path.join('.')
-  const who = objectPart(id.kind, id.namespace, id.name)
   if (seconds === undefined) {
-    const problem = message`${who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
-    yield {
-      node,
-      object,
-      path,
-      value: text,
+    const problem = message`${subject.who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
+    yield subject.violation(path, text, {
       isMalformed: true,
       message: problem,
       fix: message`Set ${part('field', field)} to a duration, such as 5m.`,
-    }
+    })
     return
   }
   if (!isInterval || seconds >= Math.max(config.minimumInterval, 1)) return
   const isTiny = seconds < 1
-  yield {
-    node,
-    object,
-    path,
-    value: text,
-    message: message`${who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
+  yield subject.violation(path, text, {
+    message: message`${subject.who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
     fix: message`Set ${part('field', field)} to ${config.minimumInterval}s or more.`,
     edit: { set: `${Math.max(config.minimumInterval, 1)}s` },
     ...(isTiny ? {} : { level: 'warning' }),
-  }
+  })
 }
 
 /** A value as written; undefined for none, or one that only the cluster has. */

@@ -5,7 +5,6 @@ import { chartKey, sourceOfChart } from '../../fleet/facts/charts.ts'
 import { kindOf, type Naming } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, followedBy, wordsOf } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { type FleetNode, WANTED } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import {
@@ -18,10 +17,10 @@ import {
   RESOURCE_SET,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
+import { at, canonical } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const OPAQUE = kindsThat(row => row.source === 'opaque')
 const CHARTS = [HELM_RELEASE, HELM_CHART]
@@ -57,40 +56,34 @@ const isAsked = ({ before, config }: RuleContext) => before !== undefined || con
 
 const levelOf = ({ config }: RuleContext) => (config.forbidOpaqueSources ? ({ level: 'violation' } as const) : {})
 
-function* evaluateSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Violation> {
+function* evaluateSource(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { object, id, kind, node } = subject
   const found = addressOf(kind, object)
   const known = context.before?.found(node.cluster, kind, id.namespace, WRITTEN, found?.written ?? NOWHERE) ?? []
   const isSame = known.length > 0
   if (isSame && !context.config.forbidOpaqueSources) return
   const from = found?.written ? message` from ${quoted('repository', found.written)}` : ''
-  yield {
-    node,
-    object,
-    path: found?.path ?? ['spec'],
-    value: found?.written ?? id.name,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
+  yield subject.violation(found?.path ?? ['spec'], found?.written ?? id.name, {
+    message: message`${subject.who} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
-  }
+  })
 }
 
 /** What another controller builds and applies, if the namespace has nothing yet that builds the same. */
-function* evaluateApplier({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Violation> {
+function* evaluateApplier(subject: Subject, context: RuleContext): Iterable<Violation> {
+  const { object, id, kind, node } = subject
   const { index, before, config } = context
   const value = builtText(object)
   const isKnown = (before?.found(node.cluster, kind, id.namespace, BUILT, value) ?? []).length > 0
   if (isKnown && !config.forbidOpaqueSources) return
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const user = account === undefined ? message`its controller` : part('identity', userOfAccount(id.namespace, account))
-  yield {
-    node,
-    object,
-    path: at(object.root, ['spec', 'path']) ? ['spec', 'path'] : ['kind'],
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys what Bailiwick does not build and evaluate: only the rights of ${user} limit it.`,
+  yield subject.violation(subject.at(['spec', 'path']) ? ['spec', 'path'] : ['kind'], value, {
+    message: message`${subject.who} deploys what Bailiwick does not build and evaluate: only the rights of ${user} limit it.`,
     fix: message`Review the content before the merge.`,
     ...levelOf(context),
-  }
+  })
 }
 
 const builtText = (object: KubeObject): string =>
@@ -107,7 +100,7 @@ const WRITTEN: Naming = {
 }
 
 function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violation> {
-  const { object, id, kind, node } = subject
+  const { object, kind, node } = subject
   const { index, config } = context
   const chart = sourceOfChart(object, kind)
   if (!chart || !(config.forbidOpaqueSources || isNewChart(subject, context))) return
@@ -115,15 +108,11 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violat
   // A tenant's own source is listed itself. The platform's charts are known; whoever can push to a git repository
   // writes its charts.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
-  yield {
-    node,
-    object,
-    path: chart.path,
-    value: key,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys the chart ${quoted('object', key)}, whose templates are not evaluated: ${confined(node)}.`,
+  yield subject.violation(chart.path, key, {
+    message: message`${subject.who} deploys the chart ${quoted('object', key)}, whose templates are not evaluated: ${confined(node)}.`,
     fix: sourceNamed(chart.source.kind) === GIT_REPOSITORY ? message`Review the chart before the merge.` : FIX,
     ...levelOf(context),
-  }
+  })
 }
 
 /** Whether a tenant deploys a chart that its namespace did not before, and that this rule reports. */
@@ -144,17 +133,11 @@ function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Violatio
   if (OPAQUE.includes(full) && isTenants(context, node, { kind, namespace, name })) return
   const was = context.before?.node(node.key)?.source
   if (was?.url === url && was.opaque !== undefined && !context.config.forbidOpaqueSources) return
-  const renderedBy = context.index.node(node.parent)
-  yield {
-    node,
-    ...(renderedBy ? { renderedBy } : {}),
-    object: node.kustomization,
-    path: ['spec', 'sourceRef'],
-    value: url,
+  yield Subject.ofNode(node, context.index.node(node.parent)).violation(['spec', 'sourceRef'], url, {
     message: message`${objectPart('Kustomization', node.namespace, node.name)} follows ${quoted('repository', url)}, which is not visible (${untyped(opaque)}): ${confined(node)}.`,
     fix: sourceNamed(kind) === GIT_REPOSITORY ? GIT_FIX : FIX,
     ...levelOf(context),
-  }
+  })
 }
 
 interface Named {
@@ -175,20 +158,17 @@ function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, names
 }
 
 /** DNS lookups in templates, as helm-controller allows them where the platform says so. */
-function* evaluateController({ object, id, kind, node }: Subject): Iterable<Violation> {
+function* evaluateController(subject: Subject): Iterable<Violation> {
+  const { object, id, kind, node } = subject
   const isOn =
     kind === 'apps/Deployment'
       ? id.name === 'helm-controller' && featureGate(controllerFlags(object, id.name), 'AllowDNSLookups') === true
       : canonical(object.root).includes('AllowDNSLookups=true')
   if (!isOn || node.tenant !== undefined) return
-  yield {
-    node,
-    object,
-    path: ['spec'],
-    value: 'AllowDNSLookups',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
+  yield subject.violation(['spec'], 'AllowDNSLookups', {
+    message: message`${subject.who} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
     fix: message`Remove the feature gate AllowDNSLookups.`,
-  }
+  })
 }
 
 const confined = ({ identity }: FleetNode) => message`only the rights of ${identityPart(identity)} limit it`
@@ -203,22 +183,15 @@ export const sourceInclude: Rule = {
   docs: 'Include a source that the platform declares, or one on a branch of such a source or of `gatedBranches`. A source with a pinned `spec.ref.commit` is allowed too.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
-    const { object, id, node } = subject
-    const list = at(object.root, ['spec', 'include'])
-    if (list?.type !== 'list') return
-    for (const index of list.items.keys()) {
-      const path = ['spec', 'include', index, 'repository', 'name']
-      const name = stringAt(object.root, path)
+    for (const include of subject.items(['spec', 'include', '*'])) {
+      const path = [...include, 'repository', 'name']
+      const name = subject.text(path)
       const what = name && ungated(subject, name, context)
       if (!what) continue
-      yield {
-        node,
-        object,
-        path,
-        value: `${name} ${what}`,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} includes ${objectPart('GitRepository', id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
+      yield subject.violation(path, `${name} ${what}`, {
+        message: message`${subject.who} includes ${objectPart('GitRepository', subject.id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
         fix: message`Replace it with a platform source, or set spec.ref.commit of the included source.`,
-      }
+      })
     }
   },
 }

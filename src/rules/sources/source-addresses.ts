@@ -3,16 +3,15 @@ import { listed, message, part, untyped } from '../../base/message.ts'
 import { allowedSourcesOf, allowsSource, matchesSource, memberSettings } from '../../fleet/config/declared-settings.ts'
 import { objectPart, quoted, shown } from '../../fleet/facts/shown.ts'
 import { addressOf, noPort, sourceKinds } from '../../fleet/facts/sources.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { ANOTHER_REPOSITORY } from '../../fleet/model/input.ts'
 import { EXTERNAL_ARTIFACT } from '../../kube/flux-kinds.ts'
 import { internalHost } from '../../kube/internal-host.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { SourceAddress } from '../../kube/source-address.ts'
 import { scalarsOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 import { answerFor, findingPolicy } from '../policies/admission.ts'
 import { addressAnswers, openPattern } from '../policies/policy-denied.ts'
 
@@ -53,21 +52,17 @@ function addressesIn(lists: readonly (readonly string[])[], { scheme }: SourceAd
 }
 
 function violation(
-  { object, id, node }: Subject,
+  subject: Subject,
   path: Path,
   address: SourceAddress,
   why: string,
   allowed: readonly string[],
 ): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: address.text,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, ${untyped(why)} Flux accepts it.`,
+  return subject.violation(path, address.text, {
+    message: message`${subject.who} follows ${quoted('repository', address.text)}, ${untyped(why)} Flux accepts it.`,
     fix: message`Set the address to an allowed one, or ask a fleet admin to allow this one.`,
     allowed,
-  }
+  })
 }
 
 /** What policies refuse in every spelling, and what they let pass by the open end of a name. */
@@ -91,26 +86,22 @@ function* answersOfPolicies(
 }
 
 function openlyAllowed(
-  { object, id, node }: Subject,
+  subject: Subject,
   path: Path,
   address: SourceAddress,
   { policy: { kind, namespace, name }, rule }: PolicyRuleName,
   { name: pattern, origin }: NonNullable<ReturnType<typeof openPattern>>,
 ): Violation {
   const policy = objectPart(kind, namespace, name)
-  return {
-    node,
-    object,
-    path,
-    value: `${address.text} ${name}/${rule} ${pattern}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}. ${policy} allows it only because its pattern ${quoted('value', pattern)} also matches longer names, which can belong to other owners.`,
+  return subject.violation(path, `${address.text} ${name}/${rule} ${pattern}`, {
+    message: message`${subject.who} follows ${quoted('repository', address.text)}. ${policy} allows it only because its pattern ${quoted('value', pattern)} also matches longer names, which can belong to other owners.`,
     fix: message`Set the address to one of the intended owner, or write ${quoted('value', pattern.replace(/\*+$/, '/*'))} in the policy at ${part('path', `${origin.file}:${origin.line}`)}.`,
     level: 'warning',
-  }
+  })
 }
 
 function denied(
-  { object, id, node }: Subject,
+  subject: Subject,
   path: Path,
   address: SourceAddress,
   finding: AdmissionFinding,
@@ -123,29 +114,21 @@ function denied(
   const by = part('value', finding.by)
   const effect = denies ? message`${by} would reject the object` : message`${by} would report it`
   const what = finding.rule === '' ? policy : message`the rule ${quoted('object', finding.rule)} of ${policy}`
-  return {
-    node,
-    object,
-    path,
-    value: `${address.text} ${name}/${finding.rule}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${detail}.`,
+  return subject.violation(path, `${address.text} ${name}/${finding.rule}`, {
+    message: message`${subject.who} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${detail}.`,
     fix: message`Set the address to one that ${policy} allows.`,
     ...(denies ? {} : { level: 'warning' }),
     policy: findingPolicy(finding, finding.action, isSame),
-  }
+  })
 }
 
 /** The origin of the content is unknown for an artifact that a tenant declares itself. */
-function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Violation> {
-  if (node.tenant === undefined || allowedSourcesOf(config, node.tenant).length === 0) return
-  yield {
-    node,
-    object,
-    path: ['spec', 'sourceRef'],
-    value: 'ExternalArtifact',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} has no address, but the fleet allows only listed addresses. Allowed: sources with an address. Anyone who can write its status controls its content.`,
+function* evaluateArtifact(subject: Subject, { config }: RuleContext): Iterable<Violation> {
+  if (subject.node.tenant === undefined || allowedSourcesOf(config, subject.node.tenant).length === 0) return
+  yield subject.violation(['spec', 'sourceRef'], 'ExternalArtifact', {
+    message: message`${subject.who} has no address, but the fleet allows only listed addresses. Allowed: sources with an address. Anyone who can write its status controls its content.`,
     fix: message`Replace it with a GitRepository, OCIRepository or Bucket with an allowed address.`,
-  }
+  })
 }
 
 const POLICIES = ['kyverno.io/ClusterPolicy', 'kyverno.io/Policy']
@@ -167,34 +150,26 @@ export const sourceUrlMalformed: Rule = {
     // what Flux cannot read at all is wrong wherever it stands
     if (index.actsFor(node, object) === undefined && !noPort(found.written)) return
     const what = withoutUser(found.written)
-    yield {
-      node,
-      object,
-      path: found.path,
-      value: what,
+    yield subject.violation(found.path, what, {
       message: message`${objectPart(id.kind, id.namespace, idOf(object).name)} follows an address that ${untyped(found.address)}: ${quoted('repository', what)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
       fix: message`Replace it with the plain address of the repository.`,
-    }
+    })
   },
 }
 
 /** Patterns of a policy that match no address which Flux can read: what is written to allow a source refuses it. */
-function* hopelessPatterns({ object, id, node }: Subject): Iterable<Violation> {
-  for (const { path, node: scalar } of scalarsOf(object.root)) {
+function* hopelessPatterns(subject: Subject): Iterable<Violation> {
+  for (const { path, node: scalar } of scalarsOf(subject.object.root)) {
     const patterns = String(scalar.value)
       .split('|')
       .map(one => one.trim())
     const pattern = path.at(-1) === 'url' ? patterns.find(noPort) : undefined
     if (pattern === undefined) continue
-    yield {
-      node,
-      object,
-      path,
-      value: pattern,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} has the pattern ${quoted('value', pattern)}, which can never match: an address of this form ${untyped(noPort(pattern)!)}. Allowed: \`ssh://git@<host>/<path>\`.`,
+    yield subject.violation(path, pattern, {
+      message: message`${subject.who} has the pattern ${quoted('value', pattern)}, which can never match: an address of this form ${untyped(noPort(pattern)!)}. Allowed: \`ssh://git@<host>/<path>\`.`,
       fix: message`Write a slash behind the host.`,
       level: 'warning',
-    }
+    })
   }
 }
 
@@ -217,26 +192,23 @@ export const sourceInsecureTransport: Rule = {
   source: 'fluxcd/flux2 rfcs/0004-insecure-http',
   docs: 'Use `https://`, `ssh://` or `oci://`, and remove `spec.insecure`. Name a private certificate authority with `spec.certSecretRef`. List a cluster-internal registry without TLS in `allowedSources` (as `http://...`, or by its host).',
   kinds: sourceKinds,
-  *checkTenantObject({ object, id, kind, node }, { config }) {
+  *checkTenantObject(subject, { config }) {
+    const { object, kind, node } = subject
     const found = addressOf(kind, object)
     const address = typeof found?.address === 'string' ? undefined : found?.address
     const fields: Path[] = []
     if (found && address?.scheme === 'http') fields.push(found.path)
-    const flag = at(object.root, INSECURE)
+    const flag = subject.at(INSECURE)
     if (flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')) fields.push(INSECURE)
     if (fields.length === 0 || (address && isExempt(config, node.tenant, address))) return
     for (const path of fields) {
       const what =
         path === INSECURE ? 'sets spec.insecure' : message`follows ${quoted('repository', address?.text ?? '')}`
-      yield {
-        node,
-        object,
-        path,
-        value: path === INSECURE ? 'insecure' : (address?.text ?? ''),
-        message: message`${objectPart(id.kind, id.namespace, id.name)} ${what}: its content is neither encrypted nor authenticated. Allowed: https, ssh and oci. Flux accepts it.`,
+      yield subject.violation(path, path === INSECURE ? 'insecure' : (address?.text ?? ''), {
+        message: message`${subject.who} ${what}: its content is neither encrypted nor authenticated. Allowed: https, ssh and oci. Flux accepts it.`,
         fix: path === INSECURE ? message`Remove spec.insecure.` : message`Set the address to https.`,
         ...(path === INSECURE ? { edit: { remove: true } as const } : {}),
-      }
+      })
     }
   },
 }
@@ -261,19 +233,15 @@ export const sourceProxy: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Proxy secret reference"',
   docs: 'Remove `spec.proxySecretRef`, or name a Secret that the platform renders into the namespace. In the profile `baseline` the finding is a warning.',
   kinds: sourceKinds,
-  *checkTenantObject({ object, id, node }, { index }) {
-    const name = stringAt(object.root, FIELD)
+  *checkTenantObject(subject, { index }) {
+    const name = subject.text(FIELD)
     if (!name) return
-    if (index.platformObject(node.cluster, '/Secret', id.namespace, name) !== undefined) return
-    yield {
-      node,
-      object,
-      path: FIELD,
-      value: name,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${quoted('object', name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
+    if (index.platformObject(subject.node.cluster, '/Secret', subject.id.namespace, name) !== undefined) return
+    yield subject.violation(FIELD, name, {
+      message: message`${subject.who} is fetched through the proxy of Secret ${quoted('object', name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
       fix: message`Remove spec.proxySecretRef.`,
       edit: { remove: true },
-    }
+    })
   },
 }
 
@@ -293,21 +261,16 @@ export const sourceRepoIdentity: Rule = {
       .map(one => one?.repositories)
       .find(one => one !== undefined && one.size > 0 && (isAnother || !one.has(url)))
     if (!pinned) return
-    const renderedBy = index.node(node.parent)
     const known = listed([...pinned.keys()].map(one => quoted('repository', one)))
     const what = message`${objectPart('Kustomization', node.namespace, node.name)} deploys from ${quoted('repository', url)}`
-    yield {
-      node,
-      ...(renderedBy ? { renderedBy } : {}),
-      object: node.kustomization,
-      path: ['spec', 'sourceRef'],
-      value: isAnother ? `${url} ${pinned.get(url)}` : url,
+    const value = isAnother ? `${url} ${pinned.get(url)}` : url
+    yield Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], value, {
       message: isAnother
         ? message`${what}, but the repository at that address no longer has the pinned id ${pinned.get(url) ?? ''}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
         : message`${what}, whose identity is not pinned for tenant ${quoted('tenant', node.tenant)}. Allowed: ${known}.`,
       fix: isAnother
         ? message`Set the address to where the pinned repository is now, or pin the id of the new repository.`
         : message`Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.`,
-    }
+    })
   },
 }

@@ -1,13 +1,12 @@
 import { asMessage, type Message, message, untyped } from '../../base/message.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/declared-settings.ts'
 import { kindOf, type Naming, type Rendered } from '../../fleet/facts/object-table.ts'
-import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { namespacePart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, sourceKinds } from '../../fleet/facts/sources.ts'
-import type { Subject, TenantSubject } from '../../fleet/facts/subject.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/named-values.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { readAddress, type SourceAddress } from '../../kube/source-address.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { isOwnSecret, platformReaders, platformSecret } from '../secrets/platform-secrets.ts'
 
 /** Fields that name a Secret whose content goes to the server. */
@@ -29,16 +28,15 @@ export const sourceCredentialExfil: Rule = {
   docs: 'Use a Secret of the tenant. The Secret of a platform source may be used for the same organization on the same host. Leave `spec.passCredentials` unset. `spec.provider: aws`, `azure` or `gcp` is allowed for addresses in `allowedSources`. It is also allowed for a registry that a platform source uses with the same provider.',
   kinds: sourceKinds,
   *checkTenantObject(subject, context) {
-    const { object, kind } = subject
-    const found = addressOf(kind, object)
+    const found = addressOf(subject.kind, subject.object)
     const address = typeof found?.address === 'string' ? undefined : found?.address
     yield* evaluateSecrets(subject, context, address)
-    const pass = at(object.root, PASS)
+    const pass = subject.at(PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
       const what = message`forwards its credentials to every host that the chart index names`
       yield { ...violation(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
-    const provider = stringAt(object.root, PROVIDER)
+    const provider = subject.text(PROVIDER)
     if (provider?.toLowerCase() === 'github') yield* evaluateApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
@@ -55,9 +53,8 @@ export const sourceCredentialExfil: Rule = {
 
 /** The key of a GitHub App is the platform's, unless the tenant brings one. */
 function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Violation> {
-  const { object, id, node } = subject
-  const secret = stringAt(object.root, SECRETS[0]!) ?? ''
-  if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
+  const secret = subject.text(SECRETS[0]!) ?? ''
+  if (secret !== '' && isOwnSecret(context.index, subject.node, subject.id.namespace, secret)) return
   if (isGranted(subject, context, 'github', address)) return
   const what = message`signs in to ${quoted('repository', address?.text ?? '')} as a GitHub App whose key the tenant does not render`
   yield violation(
@@ -75,10 +72,9 @@ function* evaluateSecrets(
   context: RuleContext,
   address: SourceAddress | undefined,
 ): Iterable<Violation> {
-  const { object, id } = subject
   if (!address) return
   for (const path of SECRETS) {
-    const name = stringAt(object.root, path)
+    const name = subject.text(path)
     if (!name) continue
     const places = platformSources(subject, context)
       .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
@@ -90,7 +86,7 @@ function* evaluateSecrets(
       path,
       `${name} ${address.text}`,
       what,
-      message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
+      message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(subject.id.namespace)}.`,
     )
   }
 }
@@ -135,15 +131,9 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
-function violation(
-  { object, id, node }: Subject,
-  path: Path,
-  value: string,
-  what: Message,
-  fix: string | Message,
-): Violation {
-  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
-  return { node, object, path, value, message: problem, fix: asMessage(fix) }
+function violation(subject: Subject, path: Path, value: string, what: Message, fix: string | Message): Violation {
+  const problem = message`${subject.who} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
+  return subject.violation(path, value, { message: problem, fix: asMessage(fix) })
 }
 
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
@@ -167,46 +157,33 @@ export const platformSecretSent: Rule = {
   kinds: sendingKinds,
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)
-    for (const read of reads) {
-      const violation = evaluateFleet(subject, context, read, address)
-      if (violation) yield violation
-    }
-    if (subject.kind === PUSH && at(subject.object.root, SELECTOR)) yield* selected(subject)
+    for (const read of reads) yield* sentElsewhere(subject, context, read, address)
+    if (subject.kind === PUSH && subject.at(SELECTOR)) yield* selected(subject)
   },
 }
 
-function evaluateFleet(
+function* sentElsewhere(
   subject: TenantSubject,
   { index }: RuleContext,
   { path, name }: NameRead,
   address: Path | undefined,
-): Violation | undefined {
+): Iterable<Violation> {
   const { object, id, node } = subject
-  const written = address && at(object.root, address)
+  const written = address && subject.at(address)
   // then the Secret contains the address, which its author chooses
-  if (address && !written) return undefined
+  if (address && !written) return
   const found = platformSecret(index, node, id.namespace, name)
-  if (!found) return undefined
+  if (!found) return
   const target = address ? placeAt(object.root, address) : undefined
-  if (
-    target !== undefined &&
-    !isBetween(object.root) &&
-    platformReaders(index, node.cluster, id.namespace, 'Secret', name).some(one =>
-      ADDRESSES.some(other => placeAt(one.object.root, other) === target),
-    )
-  ) {
-    return undefined
-  }
-  const to = address ? message` to ${quoted('repository', stringAt(object.root, address) ?? 'an unknown address')}` : ''
-  return {
-    node,
-    object,
-    path,
-    value: `${name} ${target ?? ''}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
+  const isTarget = ({ object: reader }: Rendered) => ADDRESSES.some(other => placeAt(reader.root, other) === target)
+  const readers = platformReaders(index, node.cluster, id.namespace, 'Secret', name)
+  if (target !== undefined && !isBetween(object.root) && readers.some(isTarget)) return
+  const to = address ? message` to ${quoted('repository', subject.text(address) ?? 'an unknown address')}` : ''
+  yield subject.violation(path, `${name} ${target ?? ''}`, {
+    message: message`${subject.who} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
     fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}${found.isGuess ? ', and render it' : ''}.`,
     ...(found.isGuess ? { level: 'warning' as const, severity: 'medium' as const } : {}),
-  }
+  })
 }
 
 /** A proxy, or a certificate authority, of the sender's own stands between it and the address, and reads what is sent. */
@@ -223,14 +200,10 @@ function placeAt(root: TenantSubject['object']['root'], path: Path): string | un
 const sentTo = ({ host, port, parts }: SourceAddress) => `${host}:${port}/${parts[0] ?? ''}`
 
 /** Anyone can write labels of Secrets, so they may select the platform's. */
-function* selected({ object, id, node }: TenantSubject): Iterable<Violation> {
-  yield {
-    node,
-    object,
-    path: SELECTOR,
-    value: 'selector',
+function* selected(subject: TenantSubject): Iterable<Violation> {
+  yield subject.violation(SELECTOR, 'selector', {
     level: 'warning',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends every Secret of ${namespacePart(id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
+    message: message`${subject.who} sends every Secret of ${namespacePart(subject.id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
     fix: message`Set spec.selector.secret.name to the tenant's own Secret.`,
-  }
+  })
 }

@@ -6,7 +6,7 @@ import { ASKED, type FleetNode, WANTED } from '../../fleet/model/fleet.ts'
 import { sourceNamed } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Rule } from '../model/rule.ts'
+import { type Rule, Subject } from '../model/rule.ts'
 
 /** A new release of an approved platform source needs no second approval, but is always listed. */
 export const sourceNewVersion: Rule = {
@@ -26,14 +26,10 @@ export const sourceNewVersion: Rule = {
       const tag = tagOf(object)
       const last = tags.find(one => isNextVersion(tag, one))
       if (last === undefined) continue
-      yield {
-        node: writer,
-        object,
-        path: TAG,
-        value: `${url || id} ${tag}`,
+      yield new Subject({ node: writer, object }).violation(TAG, `${url || id} ${tag}`, {
         message: message`${objectPart('Kustomization', node.namespace, node.name)} would follow version ${quoted('value', tag)} of ${quoted('repository', url || id)}, not ${quoted('value', last)}. It is not visible (${untyped(opaque!)}), so the new version was not checked: only the rights of ${identityPart(node.identity)} limit it.`,
         fix: message`Review what changed between the two versions before the merge.`,
-      }
+      })
     }
   },
 }

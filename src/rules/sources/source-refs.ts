@@ -12,17 +12,16 @@ import {
   takenBy,
   wordsOf,
 } from '../../fleet/facts/sources.ts'
-import type { TenantSubject } from '../../fleet/facts/subject.ts'
 import type { Lockdown } from '../../fleet/model/fleet.ts'
 import { addressIn, type FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import { refKey } from '../../fleet/model/source-ref.ts'
 import { GIT_REPOSITORY, HELM_RELEASE, IMAGE_UPDATE_AUTOMATION, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
-import { type Path, stringAt } from '../../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { SourceUse } from '../model/finding.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
 
 const NAME = ['spec', 'ref', 'name']
 const TAG = ['spec', 'ref', 'tag']
@@ -43,26 +42,23 @@ export const sourceMutableRef: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
   docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name. There, every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a ref other than a branch needs an approval.',
   kinds: [GIT_REPOSITORY, OCI_REPOSITORY],
-  *checkTenantObject({ object, id, kind, node }, { index }) {
-    if (PINS.some(path => stringAt(object.root, path))) return
-    const name = stringAt(object.root, NAME)
+  *checkTenantObject(subject, { index }) {
+    const { id, kind, node } = subject
+    if (PINS.some(path => subject.text(path))) return
+    const name = subject.text(NAME)
     const paths: Path[] = kind === GIT_REPOSITORY ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
     if (kind === GIT_REPOSITORY && name?.startsWith('refs/tags/')) paths.push(NAME)
-    const path = paths.find(one => stringAt(object.root, one))
+    const path = paths.find(one => subject.text(one))
     if (!path) return
-    const value = stringAt(object.root, path) ?? ''
+    const value = subject.text(path) ?? ''
     const isRange = path === SEMVER && !/^\s*=?\s*v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?\s*$/.test(value)
-    yield {
-      node,
-      object,
-      path,
-      value,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${isRange ? 'every newer tag in' : 'the tag'} ${quoted('value', value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
+    yield subject.violation(path, value, {
+      message: message`${subject.who} follows ${isRange ? 'every newer tag in' : 'the tag'} ${quoted('value', value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
       fix: kind === GIT_REPOSITORY ? message`Set spec.ref.branch or spec.ref.commit.` : message`Set spec.ref.digest.`,
       ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
         ? { level: 'violation' }
         : {}),
-    }
+    })
   },
 }
 
@@ -80,38 +76,29 @@ export const sourceUngatedRef: Rule = {
   why: 'Bailiwick evaluates a change where it is merged. Flux deploys pushes to a branch without the check, in the same or another repository, without an evaluation.',
   docs: 'Follow a branch that requires the check and belongs to the tenant (a platform source of the tenant follows it, or `gatedBranches` of .github/bailiwick.yaml lists it), or pin a commit (`spec.ref.commit`). The setting `tenantSources` of .github/bailiwick.yaml decides about everything else. `gated` (default): it needs the approval of a fleet admin, once for tenant, address, ref and account (`approvedSources`, `/bailiwick approve-source`). The command line cannot ask GitHub: it warns about a source that it can read, and lists one that it cannot read as a required approval. `declared`: it is a violation. `any`: it is allowed. Tags and version ranges count as branches that do not require the check. Charts, registries and buckets have no branches (see `source-opaque`). A cluster that changes its branch is a required approval.',
   kinds: [GIT_REPOSITORY],
-  *checkTenantObject(subject, context) {
-    const violation = violationOf(subject, context)
-    if (violation) yield violation
-  },
+  checkTenantObject: ungated,
 }
 
-function violationOf(subject: TenantSubject, { index, config }: RuleContext): Violation | undefined {
+function* ungated(subject: TenantSubject, { index, config }: RuleContext): Iterable<Violation> {
   const { object, id, node } = subject
-  if (config.tenantSources === 'any') return undefined
+  if (config.tenantSources === 'any') return
   const { url, ref } = followedBy(object, config.aliases)
-  if (url === '' || url.includes('${') || ref.commit) return undefined
+  if (url === '' || url.includes('${') || ref.commit) return
   // source-pull-ref reports a reference to an unmerged change
-  if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
-    return undefined
-  }
-  if (isGatedSource(index, config, subject)) return undefined
+  if (/^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name ?? '')) return
+  if (isGatedSource(index, config, subject)) return
   const isKnown = !index.isRefused(node.cluster, id.namespace, id.name) && index.isKnownRepository(url)
   const takers = takersOf(index, node.cluster, node.tenant, id)
   const isDeclared = config.tenantSources === 'declared'
-  if (isDeclared ? !isKnown && takers.length === 0 : !isShown(subject, takers, { index, config })) return undefined
+  if (isDeclared ? !isKnown && takers.length === 0 : !isShown(subject, takers, { index, config })) return
   const whose = isKnown ? 'no platform source of this tenant follows it' : 'the repository is not part of the fleet'
   const what = isDeclared ? 'whose changes are not evaluated' : 'which does not require the check as far as git shows'
   const remedy = isDeclared ? 'declare the source' : 'approve it (approvedSources in .github/bailiwick.yaml)'
-  return {
-    node,
-    object,
-    path: refPath(object),
-    value: `${url} ${wordsOf(ref)}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}: ${whose}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
+  yield subject.violation(refPath(object), `${url} ${wordsOf(ref)}`, {
+    message: message`${subject.who} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}: ${whose}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
     fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to ${remedy}.`,
     ...(isDeclared ? {} : { level: 'warning' }),
-  }
+  })
 }
 
 /** Whether it is shown here; elsewhere it is asked for (approvals/tenant-sources.ts). */
@@ -141,10 +128,10 @@ export const sourcePullRef: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Name"',
   docs: 'Set `spec.ref.branch` to a branch, or `spec.ref.commit` to a commit.',
   kinds: [GIT_REPOSITORY],
-  *checkObject({ object, id, node }) {
-    const name = stringAt(object.root, NAME)
+  *checkObject(subject) {
+    const name = subject.text(NAME)
     if (name === undefined || !UNMERGED.test(name.trim())) return
-    yield { node, object, path: NAME, value: name, ...textsOf(objectPart(id.kind, id.namespace, id.name), name) }
+    yield subject.violation(NAME, name, { ...textsOf(subject.who, name) })
   },
   *checkNode(node, { index }) {
     const { id, ref } = node.source
@@ -152,15 +139,9 @@ export const sourcePullRef: Rule = {
     if (ref.name === undefined || !UNMERGED.test(ref.name.trim())) return
     // what only a FluxInstance or the fleet's file declares is not rendered
     if (index.versionsOf(node.hub ?? node.cluster, GIT_REPOSITORY, namespace, source).length > 0) return
-    const renderedBy = index.node(node.parent)
-    yield {
-      node,
-      ...(renderedBy ? { renderedBy } : {}),
-      object: node.kustomization,
-      path: ['spec', 'sourceRef'],
-      value: ref.name,
+    yield Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], ref.name, {
       ...textsOf(objectPart('Kustomization', node.namespace, node.name), ref.name),
-    }
+    })
   },
 }
 
@@ -190,22 +171,18 @@ export const gitRefAmbiguous: Rule = {
   source: 'gitrevisions(7)',
   docs: 'Set `spec.ref.branch` or `spec.ref.tag` to a short name, and `spec.ref.commit` to a commit. Any other ref is named in full in `spec.ref.name`.',
   kinds: [GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION],
-  *checkObject({ object, id, kind, node }) {
-    for (const ref of REFS[kind] ?? []) {
+  *checkObject(subject) {
+    for (const ref of REFS[subject.kind] ?? []) {
       for (const field of FIELDS) {
         const path = [...ref, field]
-        const text = stringAt(object.root, path)
+        const text = subject.text(path)
         // other rules report a variable that is left
         const problem = text && !text.includes('${') ? problemOf(field, text) : undefined
         if (problem === undefined) continue
-        yield {
-          node,
-          object,
-          path,
-          value: text!,
-          message: message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)} is ${quoted('value', text!)}, which ${problem}. Allowed: the short name of a branch or tag, or a commit in ${codeWord('spec.ref.commit')}.`,
+        yield subject.violation(path, text!, {
+          message: message`${quoted('field', path.join('.'))} of ${subject.who} is ${quoted('value', text!)}, which ${problem}. Allowed: the short name of a branch or tag, or a commit in ${codeWord('spec.ref.commit')}.`,
           fix: message`Set ${codeWord('spec.ref.branch')} or ${codeWord('spec.ref.tag')} to the short name, or ${codeWord('spec.ref.commit')} to the commit.`,
-        }
+        })
       }
     }
   },

@@ -1,12 +1,11 @@
 import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
 
@@ -19,14 +18,8 @@ export const sourceVerifyRemoved: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Verification"; Flux security best practices',
   docs: 'Keep `spec.verify` and the Secret that it names. To remove it, waive the rule or merge with an override. The rule compares with the base. A removal by the platform for its own source is a warning.',
   kinds: [...VERIFIED.keys()],
-  *checkObject(subject, context) {
-    const violation = context.before && evaluateObject(subject, context, context.before)
-    if (violation) yield violation
-  },
-  *checkNode(node, { index, before }) {
-    const violation = before && evaluateNode(node, index, before)
-    if (violation) yield violation
-  },
+  checkObject: unverifiedSource,
+  checkNode: unverifiedNode,
 }
 
 /** What is checked, as far as it is set. */
@@ -35,26 +28,21 @@ function verifyOf(object: KubeObject | undefined, kind: string): Node | undefine
   return found?.type === 'map' && found.fields.size > 0 ? found : undefined
 }
 
-function evaluateObject(subject: Subject, { index }: RuleContext, before: FleetIndex): Violation | undefined {
+function* unverifiedSource(subject: Subject, { index, before }: RuleContext): Iterable<Violation> {
   const { object, id, kind, node } = subject
-  const versions = before.versionsOf(node.cluster, kind, id.namespace, id.name)
+  const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   const was = versions.map(one => verifyOf(one.object, kind)).find(one => one !== undefined)
-  if (!was) return undefined
+  if (!was) return
   const is = verifyOf(object, kind)
   const weaker = is ? weakened(was, is) : 'is no longer verified'
   const concerns = index.actsFor(node, object) !== undefined
   // its owner may change it: the platform rotates the keys that it renders itself
-  if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is))))
-    return undefined
-  return {
-    node,
-    object,
-    path: VERIFIED.get(kind)!,
-    value: is ? canonical(is) : 'removed',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} ${untyped(weaker)}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
+  if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is)))) return
+  yield subject.violation(VERIFIED.get(kind)!, is ? canonical(is) : 'removed', {
+    message: message`${subject.who} ${untyped(weaker)}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
     fix: message`Restore spec.verify.`,
     ...(concerns ? {} : { level: 'warning' }),
-  }
+  })
 }
 
 function isPlatformsKey({ id, node }: Subject, index: FleetIndex, verify: Node): boolean {
@@ -79,23 +67,16 @@ function weakened(was: Node, is: Node): string | undefined {
 }
 
 /** A Kustomization of a tenant that leaves a verified source for one that is not. */
-function evaluateNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Violation | undefined {
-  const was = before.node(node.key)?.source
-  if (node.tenant === undefined || !was || was.id === node.source.id) return undefined
+function* unverifiedNode(node: FleetNode, { index, before }: RuleContext): Iterable<Violation> {
+  const was = before?.node(node.key)?.source
+  if (node.tenant === undefined || !before || !was || was.id === node.source.id) return
   const lost = sourcesOf(before, node.cluster, was.id).some(one => verifyOf(one, kindOfId(was.id)))
   const now = sourcesOf(index, node.cluster, node.source.id)
-  if (!lost || now.length === 0 || now.some(one => verifyOf(one, kindOfId(node.source.id)))) return undefined
-  const renderedBy = index.node(node.parent)
-  const { kind, namespace, name } = idOf(now[0]!)
-  return {
-    node,
-    ...(renderedBy ? { renderedBy } : {}),
-    object: node.kustomization,
-    path: ['spec', 'sourceRef'],
-    value: node.source.id,
-    message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${objectPart(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
-    fix: message`Set spec.verify of ${objectPart(kind, namespace, name)}.`,
-  }
+  if (!lost || now.length === 0 || now.some(one => verifyOf(one, kindOfId(node.source.id)))) return
+  yield Subject.ofNode(node, index.node(node.parent)).violation(['spec', 'sourceRef'], node.source.id, {
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${whoOf(now[0]!)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
+    fix: message`Set spec.verify of ${whoOf(now[0]!)}.`,
+  })
 }
 
 const kindOfId = (id: string) => {

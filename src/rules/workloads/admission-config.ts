@@ -1,13 +1,12 @@
 import { matchesWildcard } from '../../admission/jmespath/values.ts'
 import { message, part } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { everyPath, isUnset, textOf } from '../model/object-values.ts'
-import { type Rule, serverAnswer, type Violation } from '../model/rule.ts'
+import { isUnset, textOf } from '../model/object-values.ts'
+import { type Rule, type Subject, serverAnswer, type Violation } from '../model/rule.ts'
 
 /** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
 const KINDS = [
@@ -56,52 +55,42 @@ export const admissionConfig: Rule = {
   docs: 'Move webhooks, admission policies, APIServices and flow schemas to the fleet repository, and their Services to a platform namespace. A policy exception is a violation if it names a policy that the platform renders, else a warning.',
   kinds: [...KINDS, ...EXCEPTIONS],
   *checkObject(subject, { index }) {
-    const { node, kind } = subject
-    if (node.tenant === undefined) yield* inTenantsHands(subject, index)
-    else if (EXCEPTIONS.includes(kind)) yield exception(subject, index)
+    if (subject.node.tenant === undefined) yield* inTenantsHands(subject, index)
+    else if (EXCEPTIONS.includes(subject.kind)) yield exception(subject, index)
     else yield violation(subject)
   },
 }
 
 /** An exception from a policy that the platform renders lets its tenant bypass the policy; any other has no effect that git shows. */
 function exception(subject: Subject, index: FleetIndex): Violation {
-  const { object, id, node } = subject
-  const policy = exceptedPolicy(index, node.cluster, object)
+  const policy = exceptedPolicy(index, subject.node.cluster, subject.object)
   if (!policy) return { ...violation(subject), level: 'warning', severity: 'high' }
-  const { kind, namespace, name } = idOf(policy)
-  const by = objectPart(kind, namespace, name)
+  const by = whoOf(policy)
   return {
     ...violation(subject),
     severity: 'high',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} exempts objects from ${by}, a policy of the platform. Allowed: this kind only in the fleet repository. Bailiwick evaluates the policy without the exception.`,
+    message: message`${subject.who} exempts objects from ${by}, a policy of the platform. Allowed: this kind only in the fleet repository. Bailiwick evaluates the policy without the exception.`,
   }
 }
 
-function violation({ object, id, node }: Subject): Violation {
-  return {
-    node,
-    object,
-    path: ['kind'],
-    value: id.kind,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} configures admission for other tenants or the platform. Allowed: this kind only in the fleet repository. The API server accepts it if the account has the rights.`,
+function violation(subject: Subject): Violation {
+  return subject.violation(['kind'], subject.id.kind, {
+    message: message`${subject.who} configures admission for other tenants or the platform. Allowed: this kind only in the fleet repository. The API server accepts it if the account has the rights.`,
     fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
-  }
+  })
 }
 
 /** The platform's own configuration that a tenant's Service would answer. */
-function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
-  for (const path of SERVICES.flatMap(pattern => everyPath(object.root, pattern))) {
-    const namespace = stringAt(object.root, path) ?? ''
-    if (at(object.root, path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
-    yield {
-      node,
-      object,
-      path,
-      value: namespace,
+function* inTenantsHands(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { id, node } = subject
+  for (const path of SERVICES.flatMap(pattern => subject.items(pattern))) {
+    const namespace = subject.text(path) ?? ''
+    if (subject.at(path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
+    yield subject.violation(path, namespace, {
       level: 'warning',
       message: message`${objectPart(id.kind, '', id.name)} makes the API server call a Service in the tenant's namespace ${quoted('object', namespace)}. Allowed: a Service of the platform.`,
       fix: message`Set the service reference to a Service in a platform namespace.`,
-    }
+    })
   }
 }
 
@@ -122,56 +111,48 @@ export const crdAdmission: Rule = {
   },
 }
 
-function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+function* release(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { object, node } = subject
   if (node.tenant === undefined || index.actsFor(node, object) === undefined) return
   for (const when of ['install', 'upgrade']) {
     const path: Path = ['spec', when, 'crds']
-    const policy = at(object.root, path)
+    const policy = subject.at(path)
     const text = textOf(policy) ?? ''
     if (!policy || isUnset(policy) || text === 'Skip' || text === 'Create') continue
-    yield {
-      node,
-      object,
-      path,
-      value: text,
+    yield subject.violation(path, text, {
       severity: 'high',
-      message: message`${objectPart(id.kind, id.namespace, id.name)} replaces CustomResourceDefinitions, which are cluster-scoped: ${part('field', `spec.${when}.crds`)} is ${quoted('value', text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
+      message: message`${subject.who} replaces CustomResourceDefinitions, which are cluster-scoped: ${part('field', `spec.${when}.crds`)} is ${quoted('value', text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
       fix: message`Remove ${part('field', `spec.${when}.crds`)}, and ask a fleet admin to install the CustomResourceDefinitions.`,
       edit: { remove: true },
-    }
+    })
   }
 }
 
-function definition({ object, id, node }: Subject, index: FleetIndex): Violation {
-  const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
-  return {
-    node,
-    object,
-    path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
-    value: webhook ? 'Webhook' : 'CustomResourceDefinition',
-    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
+function definition(subject: Subject, index: FleetIndex): Violation {
+  const webhook = textOf(subject.at(['spec', 'conversion', 'strategy'])) === 'Webhook'
+  const path = webhook ? ['spec', 'conversion', 'strategy'] : ['kind']
+  const value = webhook ? 'Webhook' : 'CustomResourceDefinition'
+  return subject.violation(path, value, {
+    message: message`${objectPart(subject.id.kind, '', subject.id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, subject)}`,
     fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
-  }
+  })
 }
 
 /** The platform's definitions are its own, unless a tenant's Service would convert all users' objects. */
-function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
+function* conversion(subject: Subject, index: FleetIndex): Iterable<Violation> {
+  const { id, node } = subject
   const places: Path[] = [
     ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],
     ['spec', 'conversion', 'webhookClientConfig', 'service', 'namespace'],
   ]
   for (const path of places) {
-    const namespace = stringAt(object.root, path)
+    const namespace = subject.text(path)
     if (namespace === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
-    yield {
-      node,
-      object,
-      path,
-      value: namespace,
+    yield subject.violation(path, namespace, {
       level: 'warning',
       message: message`${objectPart(id.kind, '', id.name)} makes a Service in the tenant's namespace ${quoted('object', namespace)} convert every object of its kind. Allowed: a Service of the platform.`,
       fix: message`Set spec.conversion.webhook.clientConfig.service to a Service in a platform namespace.`,
-    }
+    })
   }
 }
 

@@ -2,15 +2,14 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { pointer } from '../../kube/field-lines.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, isTrue, type Node, type Path, type ScalarValue, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyMap, everyPath, isOff, isUnset, textOf } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { type Asked, askedOf, CONTAINER_TREE, CONTEXT_TREE } from './pod-standards.ts'
 
 const SWITCHES = new Set('hostnetwork hostpid hostipc privileged usehostnetwork usehostport hostportenabled'.split(' '))
@@ -181,15 +180,11 @@ function* patched(map: Node, path: Path): Iterable<Wish> {
 
 const valueText = (node: Node | undefined) => textOf(node) ?? 'set'
 
-function violation({ object, id, node }: Subject, path: Path, { what, value }: Wish): Violation {
-  return {
-    node,
-    object,
-    path,
-    value: `${what} ${value}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} requests ${quoted('value', what)} at ${quoted('field', pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
+function violation(subject: Subject, path: Path, { what, value }: Wish): Violation {
+  return subject.violation(path, `${what} ${value}`, {
+    message: message`${subject.who} requests ${quoted('value', what)} at ${quoted('field', pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
     fix: message`Remove the value, or ask a fleet admin to install the chart.`,
-  }
+  })
 }
 
 /** Helm itself reads no deeper paths. */

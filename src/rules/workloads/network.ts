@@ -1,9 +1,8 @@
 import { codeWord, message, part, untyped } from '../../base/message.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { at, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { isUnset, textOf } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 
 /** A tenant's Service is reached only from inside the cluster. */
 export const networkExposure: Rule = {
@@ -30,7 +29,7 @@ export const networkExposure: Rule = {
 
 function* externalAddresses(subject: Subject): Iterable<Violation> {
   const path = ['spec', 'externalIPs']
-  const list = at(subject.object.root, path)
+  const list = subject.at(path)
   if (!list || isUnset(list)) return
   if (list.type !== 'list') {
     yield violation(subject, path, textOf(list) ?? 'set', 'nothing')
@@ -41,16 +40,12 @@ function* externalAddresses(subject: Subject): Iterable<Violation> {
   }
 }
 
-function violation({ object, id, node }: Subject, path: Path, value: string, allowed: string): Violation {
+function violation(subject: Subject, path: Path, value: string, allowed: string): Violation {
   const field = path.filter(step => typeof step === 'string').join('.')
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is exposed outside the cluster: ${part('field', field)} is ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it.`,
+  return subject.violation(path, value, {
+    message: message`${subject.who} is exposed outside the cluster: ${part('field', field)} is ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it.`,
     fix: message`Remove ${part('field', field)}, and route traffic to the Service with an Ingress or a route.`,
-  }
+  })
 }
 
 const CILIUM = 'cilium.io/CiliumNetworkPolicy'
@@ -72,30 +67,26 @@ export const networkPolicyOpen: Rule = {
   docs: 'Select the pods that need the traffic, or name peers or ports.',
   kinds: KINDS,
   *checkTenantObject(subject) {
-    const { object, kind } = subject
+    const { kind } = subject
     const specs: Path[] = [['spec']]
-    const list = at(object.root, ['specs'])
+    const list = subject.at(['specs'])
     if (kind === CILIUM && list?.type === 'list') specs.push(...list.items.map((_item, index) => ['specs', index]))
     for (const spec of specs) {
-      if (!selectsAll(at(object.root, spec), kind)) continue
+      if (!selectsAll(subject.at(spec), kind)) continue
       for (const direction of ['ingress', 'egress'] as const) {
-        const rule = openRule(at(object.root, spec), direction, kind)
+        const rule = openRule(subject.at(spec), direction, kind)
         if (rule !== undefined) yield openPolicyViolation(subject, [...spec, direction, rule], direction)
       }
     }
   },
 }
 
-function openPolicyViolation({ object, id, node }: Subject, path: Path, direction: 'ingress' | 'egress'): Violation {
+function openPolicyViolation(subject: Subject, path: Path, direction: 'ingress' | 'egress'): Violation {
   const where = direction === 'ingress' ? 'from any address' : 'to any address'
-  return {
-    node,
-    object,
-    path,
-    value: direction,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} allows ${direction} ${where} for every pod of the namespace, which cancels the platform's policies. Allowed: a policy for selected pods, peers or ports.`,
+  return subject.violation(path, direction, {
+    message: message`${subject.who} allows ${direction} ${where} for every pod of the namespace, which cancels the platform's policies. Allowed: a policy for selected pods, peers or ports.`,
     fix: message`Set ${codeWord('podSelector')} to the pods that need the traffic, or set ${direction === 'ingress' ? 'from' : 'to'} and ports.`,
-  }
+  })
 }
 
 /** A selector that leaves no pod out; those by `NotIn` and `DoesNotExist` leave out next to none. */

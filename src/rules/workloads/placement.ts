@@ -1,11 +1,10 @@
 import { message, part, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted } from '../../fleet/facts/shown.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { POD_SPEC_PATHS } from '../../kube/object.ts'
 import { everyPath, isUnset, textOf } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import type { Rule, Subject, Violation } from '../model/rule.ts'
 import { type Pod, podsOf } from './pods.ts'
 
 /** Names of nodes that are not for tenants. */
@@ -91,15 +90,11 @@ function isReserved(text: string): boolean {
   return words.split(/[^a-z]+/).some(word => RESERVED.has(word))
 }
 
-function violation({ object, id, node }: Subject, path: Path, value: string, why: string): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} controls its node placement with ${quoted('value', value)}: ${untyped(why)}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
+function violation(subject: Subject, path: Path, value: string, why: string): Violation {
+  return subject.violation(path, value, {
+    message: message`${subject.who} controls its node placement with ${quoted('value', value)}: ${untyped(why)}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
     fix: message`Remove the field, or ask a fleet admin for dedicated nodes.`,
-  }
+  })
 }
 
 /** The highest priority that a class may have which Kubernetes does not reserve. */
@@ -142,15 +137,10 @@ function isUnknownRuntime({ node }: Subject, index: FleetIndex, name: string): b
 }
 
 function priorityViolation(subject: Subject, path: Path, value: string, allowed: string): Violation {
-  const { object, id, node } = subject
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sets ${part('field', String(path.at(-1)))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it, unless a ResourceQuota limits the class.`,
+  return subject.violation(path, value, {
+    message: message`${subject.who} sets ${part('field', String(path.at(-1)))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it, unless a ResourceQuota limits the class.`,
     fix: message`Remove ${part('field', String(path.at(-1)))}.`,
     edit: { remove: true },
     ...(POD_SPEC_PATHS.has(subject.kind) ? {} : { level: 'warning' }),
-  }
+  })
 }

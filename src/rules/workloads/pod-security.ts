@@ -1,14 +1,13 @@
 import { message, untyped } from '../../base/message.ts'
 import { memberSettings } from '../../fleet/config/declared-settings.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { pointer } from '../../kube/field-lines.ts'
-import { at, type Node, type Path } from '../../kube/node.ts'
-import { idOf, type KubeObject, POD_SPEC_PATHS } from '../../kube/object.ts'
+import { at, entriesOf, type Node, type Path } from '../../kube/node.ts'
+import { type KubeObject, POD_SPEC_PATHS } from '../../kube/object.ts'
 import { everyMap, textOf } from '../model/object-values.ts'
-import type { Rule, Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import {
   ANY_TREE,
   askedOf,
@@ -94,25 +93,20 @@ function* ask(holder: Node, base: Path, tree: RequirementTree, inUserNamespace: 
 }
 
 function violation(node: FleetNode, object: KubeObject, { path, standard, reason, allowed }: Fault): Violation {
-  const { kind, namespace, name } = idOf(object)
   const value = wordOf(at(object.root, path))
   const answer =
     standard === 'unusual'
       ? `That is ${reason}. The API server accepts it.`
       : `Pod Security admission: violates PodSecurity "${standard}:latest": ${reason}.`
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(kind, namespace, name)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(answer)}`,
+  return new Subject({ node, object }).violation(path, value, {
+    message: message`${whoOf(object)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(answer)}`,
     fix:
       standard === 'unusual'
         ? message`Set ${quoted('field', pointer(path))} to ${untyped(allowed)}.`
         : message`Remove ${quoted('field', pointer(path))}, or set it to ${untyped(allowed)}.`,
     ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
     ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
-  }
+  })
 }
 
 /** The fix of a switch is its opposite value. */
@@ -139,9 +133,7 @@ interface ProfileAnnotation {
 
 /** Annotations that name another profile than the runtime's own or one of the node. */
 function* badProfiles(object: KubeObject, annotations: Path): Iterable<ProfileAnnotation> {
-  const map = at(object.root, annotations)
-  if (map?.type !== 'map') return
-  for (const [key, { value: node }] of map.fields) {
+  for (const [key, node] of entriesOf(at(object.root, annotations))) {
     const reason = profileOf(key)
     const value = textOf(node) ?? ''
     if (reason === undefined || isFine(value)) continue

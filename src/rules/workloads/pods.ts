@@ -1,10 +1,10 @@
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
 import { KUBERNETES } from '../../kube/capabilities/scope.ts'
 import { isToolkitKind } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { annotationsOf, POD_SPEC_PATHS } from '../../kube/object.ts'
 import { everyMap } from '../model/object-values.ts'
+import type { Subject } from '../model/rule.ts'
 
 /** The lists of a pod in which its containers stand. */
 const CONTAINER_LISTS: ReadonlySet<string> = new Set(['initContainers', 'containers', 'ephemeralContainers'])

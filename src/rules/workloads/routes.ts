@@ -1,16 +1,15 @@
 import { message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
-import { objectPart, quoted } from '../../fleet/facts/shown.ts'
-import type { Subject } from '../../fleet/facts/subject.ts'
+import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import type { NamingField } from '../../kube/capabilities/capability.ts'
 import { annotationNaming, fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/named-values.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, entriesOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { everyMap, isUnset, textOf } from '../model/object-values.ts'
-import type { Rule, RuleContext, Violation } from '../model/rule.ts'
+import { everyMap, everyPath, isUnset, textOf } from '../model/object-values.ts'
+import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
 
 const VIRTUAL_SERVERS = [
   'k8s.nginx.org/VirtualServer',
@@ -39,19 +38,15 @@ export const ingressHijack: Rule = {
   *checkTenantObject(subject) {
     for (const one of snippets(subject)) yield snippet(subject, one)
   },
-  checkCluster: (cluster, context) => overlaps(cluster, context),
+  checkCluster: overlaps,
 }
 
-function snippet({ object, id, node }: Subject, { path, value, what, level }: Snippet): Violation {
-  return {
-    node,
-    object,
-    path,
-    value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
+function snippet(subject: Subject, { path, value, what, level }: Snippet): Violation {
+  return subject.violation(path, value, {
+    message: message`${subject.who} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
     fix: message`Remove ${quoted('value', value)}, or ask a fleet admin for a supported setting.`,
     ...(level ? { level } : {}),
-  }
+  })
 }
 
 interface Claimed extends Rendered {
@@ -94,16 +89,11 @@ const OVERLAP_TEXTS = {
 }
 
 function hostViolation({ node, object, path, claim }: Claimed, overlap: keyof typeof OVERLAP_TEXTS): Violation {
-  const { kind, namespace, name } = idOf(object)
-  return {
-    node,
-    object,
-    path,
-    value: claim.host,
+  return new Subject({ node, object }).violation(path, claim.host, {
     level: 'warning',
-    message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
+    message: message`${whoOf(object)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
     fix: message`Change the host to one that only this tenant uses.`,
-  }
+  })
 }
 
 /** A request for the traffic of a host. */
@@ -192,7 +182,7 @@ function nameless(index: FleetIndex, cluster: string, kind: string, object: Kube
   if (kind.endsWith('/Ingress')) return ofIngress(root)
   if (/^traefik\.[a-z.]+\/IngressRoute$/.test(kind)) return ofTraefik(root)
   if (!/^gateway\.networking\.k8s\.io\/(?:HTTP|GRPC|TLS)Route$/.test(kind)) return []
-  if (itemsOf(root, ['spec', 'hostnames']).length > 0) return []
+  if (everyPath(root, ['spec', 'hostnames', '*']).length > 0) return []
   return ofParents(index, cluster, object, tenant)
 }
 
@@ -204,12 +194,12 @@ function ofIngress(root: Node): RouteHost[] {
     ['spec', 'defaultBackend'],
     ['spec', 'backend'],
   ]
-  const rules = itemsOf(root, ['spec', 'rules']).filter(path => !stringAt(root, [...path, 'host']))
+  const rules = everyPath(root, ['spec', 'rules', '*']).filter(path => !stringAt(root, [...path, 'host']))
   return [...rest.filter(path => at(root, path) !== undefined), ...rules].slice(0, 1).map(all)
 }
 
 function ofTraefik(root: Node): RouteHost[] {
-  const paths = itemsOf(root, ['spec', 'routes']).map(path => [...path, 'match'])
+  const paths = everyPath(root, ['spec', 'routes', '*']).map(path => [...path, 'match'])
   return paths
     .filter(path => {
       const rule = stringAt(root, path) ?? ''
@@ -238,7 +228,7 @@ const namesHost = (rule: string): boolean => /\bHost(?:SNI|Header)?\(/.test(rule
 /** A route without names gets those of the listeners that it attaches to; of a Gateway that is not visible, all. */
 function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenant: string): RouteHost[] {
   const { root } = object
-  return itemsOf(root, ['spec', 'parentRefs']).flatMap(path => {
+  return everyPath(root, ['spec', 'parentRefs', '*']).flatMap(path => {
     const kind = stringAt(root, [...path, 'kind']) || 'Gateway'
     const namespace = stringAt(root, [...path, 'namespace']) || idOf(object).namespace
     // a mesh routes a Service's traffic, and the tenant's own Gateway is the tenant's
@@ -247,7 +237,7 @@ function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenan
     const section = stringAt(root, [...path, 'sectionName'])
     const gateway = index.platformObject(cluster, GATEWAY, namespace, name)
     if (kind !== 'Gateway' || !gateway) return [all(path)]
-    const listeners = itemsOf(gateway.root, ['spec', 'listeners']).filter(
+    const listeners = everyPath(gateway.root, ['spec', 'listeners', '*']).filter(
       one => section === undefined || stringAt(gateway.root, [...one, 'name']) === section,
     )
     return listeners.map(one => ({
@@ -256,11 +246,6 @@ function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenan
       catchesAll: true as const,
     }))
   })
-}
-
-function itemsOf(root: Node, path: Path): Path[] {
-  const list = at(root, path)
-  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
 }
 
 /** A host name that an object asks traffic for. */
@@ -361,8 +346,7 @@ function* snippets({ object: { root }, kind }: Subject): Iterable<Snippet> {
 }
 
 function* ofMap(map: Node | undefined, base: Path, annotations: boolean): Iterable<Snippet> {
-  if (map?.type !== 'map') return
-  for (const [key, { value }] of map.fields) {
+  for (const [key, value] of entriesOf(map)) {
     const path = [...base, key]
     if (isUnset(value)) continue
     if (isSnippet(key, annotations)) yield { path, value: key, what: 'a snippet runs with the rights of the proxy' }

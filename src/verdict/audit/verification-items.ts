@@ -139,9 +139,8 @@ export function* imageItems(audited: AuditedCluster): Iterable<AuditItem> {
 function imagesOf({ nodes, index }: AuditedCluster): Found[] {
   return nodes.flatMap(node =>
     node.objects.flatMap(object => {
-      const subject = { object, id: idOf(object), kind: kindOf(object), node }
       const tenant = index.actsFor(node, object) ?? ''
-      return imageCoverage(index, subject).map(one => ({ ...one, object, tenant }))
+      return imageCoverage(index, { object, node }).map(one => ({ ...one, object, tenant }))
     }),
   )
 }

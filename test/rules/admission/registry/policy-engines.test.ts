@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { type PolicyEngine, policyEngines } from '../../../../src/admission/policy-engines.ts'
 import { isRestricting } from '../../../../src/fleet/bootstrap/lockdown.ts'
 import { FleetIndex } from '../../../../src/fleet/facts/fleet-index.ts'
-import { kindOf } from '../../../../src/fleet/facts/object-table.ts'
 import { stringAt } from '../../../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../../../src/kube/object.ts'
 import { parseDocuments } from '../../../../src/kube/yaml/parse-documents.ts'
 import { NO_QUERY } from '../../../../src/report/page/fleet-query.ts'
 import { policiesSection } from '../../../../src/report/page/fleet-sections.ts'
 import { html } from '../../../../src/report/page/html.ts'
+import { Subject } from '../../../../src/rules/model/rule.ts'
 import { admissionOf } from '../../../../src/rules/policies/admission.ts'
 import { policyCoverage } from '../../../../src/rules/policies/policy-coverage.ts'
 import { auditFleet } from '../../../../src/verdict/audit/audit-fleet.ts'
@@ -35,7 +35,7 @@ function asked(policies: string) {
   )
   const node = fleet.nodes.find(({ key }) => key.endsWith('/apps/dev-team'))!
   const object = node.objects.find(one => idOf(one).name === 'asked')!
-  const subject = { object, id: idOf(object), kind: kindOf(object), node }
+  const subject = new Subject({ node, object })
   const { findings, notEvaluated } = admissionOf(subject, { index: new FleetIndex(fleet), config: fleet.config })!
   return { findings, notEvaluated }
 }
