@@ -5,6 +5,7 @@ import { git, repository, run as runCommand, scratch, write } from './run-main.t
 import {
   as,
   BAD,
+  configMap,
   DEV,
   FLEET,
   fleetFiles,
@@ -106,6 +107,39 @@ const situations: Record<string, Situation> = {
     args: ['--repos-dir', '..'],
     code: 2,
     says: [/^error\[usage\]: \S+again and \S+dev-team are both clones of /m, `Choose one: --repo ${DEV}=`],
+  },
+  'of two clones of one address the folder that is checked': {
+    given: () => {
+      const { root, fleet } = world()
+      const other = Object.values(fleetFiles('branch: other'))[0]!
+      write(fleet, {
+        'clusters/prod/other.yaml': other
+          .replaceAll('name: flux-system', 'name: other')
+          .replace('./clusters/prod', './deploy'),
+      })
+      write(fleet, BAD)
+      git(fleet, 'add', '.')
+      git(fleet, 'commit', '--quiet', '-m', 'other')
+      git(fleet, 'branch', 'other')
+      git(fleet, 'rm', '--quiet', '-r', 'deploy')
+      git(fleet, 'commit', '--quiet', '-m', 'main')
+      repository(join(root, 'again'), GOOD, `${FLEET}.git`)
+      return fleet
+    },
+    args: ['--repos-dir', '..'],
+    code: 0,
+    says: ['in 3 Kustomizations (11 objects'],
+  },
+  'folders clusters/<name> without any object of Flux': {
+    given: () => {
+      const root = repository(scratch(), { 'clusters/prod/config.yaml': configMap('apps') }, FLEET)
+      write(root, {
+        'clusters/prod/app.yaml': 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: apps }\n',
+      })
+      return root
+    },
+    code: 2,
+    says: ['no cluster was found in this repository', 'folders clusters/<name> beside any object of Flux'],
   },
   'a folder without clones': {
     given: () => world().fleet,
