@@ -7,8 +7,8 @@ import { build } from '../../src/kustomize/pipeline/build.ts'
 import { compare, type Outcome, type Result } from './outcome.ts'
 import { readJsonExactly, readOutput } from './read-output.ts'
 
-const CORPUS = join(import.meta.dirname, '..', '..', '..', 'shared', 'oracles', 'kustomize-corpus.json')
-const STRICTER = join(import.meta.dirname, '..', '..', 'docs', 'stricter-on-purpose.md')
+const CORPUS = join(import.meta.dirname, '../../../shared/oracles/kustomize-corpus.json')
+const STRICTER = join(import.meta.dirname, '../../docs/stricter-on-purpose.md')
 
 /** A case of kustomize's own tests: the files, and what kustomize 5.8.1 made of them. */
 interface CorpusCase {
@@ -36,7 +36,7 @@ export function corpus(): CorpusCase[] | undefined {
   return existsSync(CORPUS) ? (JSON.parse(readFileSync(CORPUS, 'utf8')) as CorpusCase[]) : undefined
 }
 
-/** What of kustomize the engine leaves out (docs/architecture.md), as the corpus calls it. */
+/** What of kustomize the engine leaves out (docs/supported.md), as the corpus calls it. */
 const BEYOND =
   /^f:(?:vars|openapi|crds|validators|helm.*)$|^openapi\.|^configurations\.varReference$|^UNKNOWN:|remote|[Hh]elm|^exec|container/
 

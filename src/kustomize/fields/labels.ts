@@ -31,9 +31,7 @@ export interface LabelEntry {
 }
 
 const docs: FieldDocs = {
-  built:
-    'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`; a label that was added in several ' +
-    'places of an object stays one value there',
+  built: 'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`',
   refused: 'keys that are booleans in YAML 1.1, or control kustomize',
 }
 
@@ -93,6 +91,9 @@ export const commonAnnotations: TransformingField<Pairs> = {
   },
 }
 
+/** What a pair costs at each place: a value and a field of their own. */
+const PAIR_STEPS = 8
+
 /** Labels or annotations. */
 type Pairs = readonly (readonly [string, Entry])[]
 
@@ -114,7 +115,7 @@ export function setPairs(
   for (const resource of resources.all) {
     const writer = new PairWriter(pairs, first)
     const matching = specsOf(currentId(resource))
-    budget.spend('steps', pairs.length * matching.length, first)
+    budget.spend('steps', PAIR_STEPS * pairs.length * matching.length, first)
     const write = (node: Node | undefined, spec: FieldSpec) => {
       // the map is copied, which is what takes the time where there are many pairs in it
       if (node?.type === 'map') budget.spend('steps', node.fields.size, first)
