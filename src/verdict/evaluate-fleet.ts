@@ -205,7 +205,7 @@ function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now
 
 /** What makes a cluster, for those in whose repository none was found. */
 const LOOKED_FOR =
-  'Searched for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name> beside any object of Flux'
+  'Searched for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
 
 /**
  * Nothing evaluated is not a pass: a repository without clusters is not a fleet, and one of which nothing is built shows

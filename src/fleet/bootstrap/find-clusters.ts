@@ -121,8 +121,7 @@ function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: Clust
   const written = fluxFiles(tree, url)
   const named = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
   const syncs = named.map(root => inRepository(root, folderOf))
-  // without any object of Flux, folders of this name are another tool's (Argo CD)
-  const layout = written.length === 0 ? [] : layoutRoots(tree)
+  const layout = layoutRoots(tree)
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()
   const add = (root: UnnamedRoot) => {

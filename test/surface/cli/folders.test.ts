@@ -5,7 +5,6 @@ import { git, repository, run as runCommand, scratch, write } from './run-main.t
 import {
   as,
   BAD,
-  configMap,
   DEV,
   FLEET,
   fleetFiles,
@@ -129,17 +128,6 @@ const situations: Record<string, Situation> = {
     args: ['--repos-dir', '..'],
     code: 0,
     says: ['in 3 Kustomizations (11 objects'],
-  },
-  'folders clusters/<name> without any object of Flux': {
-    given: () => {
-      const root = repository(scratch(), { 'clusters/prod/config.yaml': configMap('apps') }, FLEET)
-      write(root, {
-        'clusters/prod/app.yaml': 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: apps }\n',
-      })
-      return root
-    },
-    code: 2,
-    says: ['no cluster was found in this repository', 'folders clusters/<name> beside any object of Flux'],
   },
   'a folder without clones': {
     given: () => world().fleet,
