@@ -314,11 +314,11 @@ function leaderKeys({ finding, objects }: FindingGroup): string[] {
 }
 
 function followerKeys({ finding, tenants }: FindingGroup): string[] {
-  const { rule, state, level, origin, tenant, object, follows } = finding
+  const { rule, state, level, origin, tenant, object, follows = [] } = finding
   const leader = AT_THE_SAME_LINE.get(rule)
   const isInside = rule === 'namespace-confinement' && object.namespace !== '' && tenants.length === 1
   return [
-    ...(follows === undefined ? [] : [JSON.stringify([state, level, follows])]),
+    ...follows.map(cause => JSON.stringify([state, level, cause])),
     ...(leader === undefined || origin.file === ''
       ? []
       : [JSON.stringify([leader, state, level, origin.repository, origin.file, origin.line])]),

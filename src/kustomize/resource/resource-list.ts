@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { firstNames } from '../../base/name-list.ts'
 import {
   at,
   canonical,
@@ -45,18 +46,22 @@ export class ResourceList {
 
   /** Throws `kustomize-invalid` for an identity that is there already. */
   append(resource: Resource): void {
-    this.refresh()
-    const other = this.current.first(resource.key)
-    if (other) {
-      this.refuse(other, resource)
-      return
-    }
-    this.list.push(resource)
-    this.enter(resource)
+    this.appendAll([resource])
   }
 
+  /** Throws `kustomize-invalid` for identities that are there already: once for all that one entry includes again. */
   appendAll(resources: Iterable<Resource>): void {
-    for (const resource of resources) this.append(resource)
+    this.refresh()
+    const included: Resource[] = []
+    for (const second of resources) {
+      const first = this.current.first(second.key)
+      if (!first) {
+        this.list.push(second)
+        this.enter(second)
+      } else if (isIncludedTwice({ first, second })) included.push(second)
+      else this.refuse([second], () => refuseTwice({ first, second }))
+    }
+    if (included.length > 0) this.refuse(included, () => refuseIncluded(included))
   }
 
   /** Makes `resources` the whole list. Throws `kustomize-invalid` for two of one identity. */
@@ -74,14 +79,15 @@ export class ResourceList {
   checkUnique(): void {
     this.refresh()
     for (let collision = this.current.collision(); collision; collision = this.current.collision()) {
-      this.refuse(collision[0]!, collision[1]!)
-      this.remove(collision[1]!)
+      const [first, second] = collision as [Resource, Resource]
+      this.refuse([second], () => refuseTwice({ first, second }))
+      this.remove(second)
     }
   }
 
-  private refuse(first: Resource, second: Resource): void {
-    const hides = () => canonical(second.root)
-    this.tolerance.attempt({ effect: 'missing', hides, depends: true, brings: true }, () => refuseTwice(first, second))
+  private refuse(objects: readonly Resource[], refusal: () => never): void {
+    const hides = () => objects.map(({ root }) => canonical(root)).join()
+    this.tolerance.attempt({ effect: 'missing', hides, depends: true, brings: true }, refusal)
   }
 
   /** Gives back what puts the list, and the objects in it, back as they are now. */
@@ -179,13 +185,39 @@ export class ResourceList {
   }
 }
 
-function refuseTwice(first: Resource, second: Resource): never {
+/** Two objects of one identity. */
+interface Twice {
+  readonly first: Resource
+  readonly second: Resource
+}
+
+/** Whether they are one document that was included twice. */
+function isIncludedTwice({ first, second }: Twice): boolean {
+  const [one, other] = [resourceOrigin(first), resourceOrigin(second)]
+  const isOneFile = one.repository === other.repository && one.file === other.file
+  return isOneFile && one.line === other.line && !isClaimed(first, second)
+}
+
+function refuseTwice({ first, second }: Twice): never {
   const origin = resourceOrigin(first)
   const message = `${describe(second.current)} is defined twice: here and in ${origin.file}:${origin.line}`
   throw new BailiwickError('kustomize-invalid', message, {
     origin: resourceOrigin(second),
     rule: isClaimed(first, second) ? 'namespace-ownership' : undefined,
     fix: 'Delete one of the two, or change it with a patch.',
+  })
+}
+
+const MAX_NAMES = 12
+
+/** One entry too many is one cause, whatever it brings. */
+function refuseIncluded(objects: readonly Resource[]): never {
+  const names = objects.map(one => describe(one.current))
+  const origin = resourceOrigin(objects[0]!)
+  const files = names.length === 1 ? `is defined twice: ${origin.file} is` : 'are defined twice: their files are'
+  throw new BailiwickError('kustomize-invalid', `${firstNames(names, MAX_NAMES)} ${files} included more than once`, {
+    origin,
+    fix: 'Include each file and folder once. Flux includes every folder below a spec.path without kustomization.yaml: set spec.path to one of them.',
   })
 }
 

@@ -10,11 +10,12 @@ import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
-import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
+import type { Binding } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, type Said, Subject, serverWords, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
+import { rightsCause } from '../rbac/binding-subjects.ts'
 import {
   type AccountPlace,
   bindingOrigin,
@@ -216,10 +217,10 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       ...(origin ? { origin } : {}),
       message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(
-        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
-      ),
-      ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
+      cause: unbound
+        ? hashOf(['account', place.user, placeText(unbound.origin)])
+        : rightsCause(place.user, place.namespace),
+      ...(lost ? { follows: [removedCause(lost)] } : {}),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     })
   }

@@ -23,7 +23,7 @@ import { INSTALLED_ACCOUNTS, isMadeAccount } from '../../flux/installed-rbac.ts'
 import { ACCOUNT_FIELD, HELM_RELEASE, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
 import { at, canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { type Binding, displayRbac, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { type Binding, displayRbac, RBAC_GROUP, type RoleRef } from '../../kube/rbac/binding.ts'
 import {
   accountOf,
   leastRules,
@@ -88,9 +88,7 @@ export function rolesText(index: FleetIndex, place: AccountPlace): Message {
 
 /** Where the role of the account's first binding is written; undefined where the fleet renders none. */
 export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | undefined {
-  const written = ownBindings(index, place).map(({ kind, namespace, name }) =>
-    writtenOf(index, place.node, kind, namespace, name),
-  )
+  const written = ownBindings(index, place).map(one => writtenOf(index, place.node, one))
   const found = written.find(one => one !== undefined)
   return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
 }
@@ -101,11 +99,11 @@ function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: 
   return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
 }
 
-/** The first of them that is no longer written. */
-export const lostBinding = (index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) =>
-  lostBindings(index, before, place).find(
-    ({ kind, namespace, name }) => !writtenOf(index, place.node, kind, namespace, name),
-  )
+/** The first of them that is no longer written, as it was. */
+export function lostBinding(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) {
+  const lost = lostBindings(index, before, place).find(one => !writtenOf(index, place.node, one))
+  return before && lost && writtenOf(before, place.node, lost)
+}
 
 /** Where a binding of the account that is still written now names other subjects. */
 export function lostSubject(
@@ -113,9 +111,7 @@ export function lostSubject(
   before: FleetIndex | undefined,
   place: AccountPlace,
 ): Origin | undefined {
-  const written = lostBindings(index, before, place).flatMap(
-    ({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [],
-  )
+  const written = lostBindings(index, before, place).flatMap(one => writtenOf(index, place.node, one) ?? [])
   return written[0] && (written[0].root.fields.get('subjects')?.value.origin ?? written[0].root.origin)
 }
 
@@ -134,7 +130,7 @@ export function rightsFix(
   const own = ownBindings(index, place).filter(one => !isTenants || one.namespace === place.namespace)
   const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
     const of = kind === 'Role' ? namespace : ''
-    const object = writtenOf(index, place.node, kind, of, name)
+    const object = writtenOf(index, place.node, { kind, namespace: of, name })
     return object ? [{ object, shown: objectPart(kind, of, name) }] : []
   })
   const rules = listed(
@@ -142,7 +138,7 @@ export function rightsFix(
     ' and ',
   )
   const [role] = roles
-  const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
+  const binding = own[0] && writtenOf(index, place.node, own[0])
   const beside = role?.object ?? binding
   // without either, the place is where the platform declares the Kustomization
   const isReaders = (beside ?? declaringOf(index, place.node)).root.origin.repository === reader
@@ -182,9 +178,7 @@ function positionOf({ root: { origin } }: KubeObject): Message {
 function writtenOf(
   index: FleetIndex,
   { cluster }: FleetNode,
-  kind: string,
-  namespace: string,
-  name: string,
+  { kind, namespace, name }: RoleRef & Pick<Binding, 'namespace'>,
 ): KubeObject | undefined {
   return index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)?.object
 }

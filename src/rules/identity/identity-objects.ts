@@ -1,6 +1,6 @@
 import { type Message, message } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { quoted, whoOf } from '../../fleet/facts/shown.ts'
@@ -129,15 +129,16 @@ function accountsOf(object: KubeObject): string[] {
   })
 }
 
-/** The cause of findings that follow from a removed account or binding. */
-export const removedCause = (object: string): string => hashOf(['removed', object])
+/** The cause of findings that follow from a removed account or binding: clusters share it where they shared the line. */
+export const removedCause = (object: KubeObject): string =>
+  hashOf(['removed', display(idOf(object)), placeText(object.root.origin)])
 
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
   const { kind } = idOf(object)
   return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-    cause: removedCause(display(idOf(object))),
+    cause: removedCause(object),
     isBefore: true,
-    message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
+    message: message`$whoOf(object)is removed, but Flux still acts as account $quoted('object', account). Allowed: the removal after its last use. $kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   })
 }

@@ -237,7 +237,7 @@ function* foreignUse(subject: Subject, context: RuleContext): Iterable<Violation
   for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
     yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
-      follows: bindingCause(binding),
+      follows: [bindingCause(binding)],
       message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     })

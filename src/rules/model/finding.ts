@@ -51,8 +51,8 @@ export interface Finding {
   readonly cause?: string
   /** The cause is not at `origin`: findings at other lines share it. */
   readonly isShared?: true
-  /** The cause of the finding that it follows from. */
-  readonly follows?: string
+  /** Causes of findings: it follows from the first that there is. */
+  readonly follows?: readonly string[]
   /** If a rule left something out: the digest of all it hides. The finding is existing only while this is the same. */
   readonly hides?: string
   /** With `hides`: digest of where, as which account and in which form it is applied; absent where it is not. */

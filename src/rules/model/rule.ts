@@ -56,8 +56,8 @@ export interface Violation {
   readonly clusterAnswer?: string
   /** Identifies the cause, where that is not the line at `origin`: findings with one cause are shown as one. */
   readonly cause?: string
-  /** The `cause` of the finding that it follows from: one fix resolves both. */
-  readonly follows?: string
+  /** The `cause` of each finding that it may follow from: one fix resolves both. */
+  readonly follows?: readonly string[]
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
 }

@@ -1,4 +1,5 @@
 import { asMessage, codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
 import { memberSettings } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
@@ -7,8 +8,8 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
-import { at, itemsOf, type Path, stringAt } from '../../kube/node.ts'
-import { groupOf } from '../../kube/object.ts'
+import { at, itemsOf, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { namespaceAnswer } from '../capsule/capsule-denied.ts'
 import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
@@ -239,14 +240,25 @@ function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { in
         : message`its label ${part('field', key)}`
   const why =
     'tenant' in from ? message`Allowed: the same tenant` : message`Allowed: no tenant, because ${from.platform}`
+  const renamedAt = before && !known ? nameElsewhere(object) : undefined
+  const edit = kept
+    ? message`Keep ${part('field', key)}: ${quoted('tenant', kept)} and create a separate namespace for the other tenant`
+    : renamedAt
+      ? message`Give the Namespace another name at ${part('path', renamedAt.file)}:${renamedAt.line}`
+      : message`Remove ${part('field', key)}, or create a separate namespace for tenant ${quoted('tenant', to)}`
   const words = namespaceAnswer(index, node, object, known)
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
   return subject.violation(path, `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`, {
+    ...(renamedAt ? { origin: renamedAt } : {}),
     message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} now gives it, with everything in it, to ${quoted('tenant', to)}. ${why}. ${answer}`,
-    fix: kept
-      ? message`Keep ${part('field', key)}: ${quoted('tenant', kept)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`
-      : message`Remove ${part('field', key)}, or create a separate namespace for tenant ${quoted('tenant', to)}. To move the namespace, waive the rule for it or merge with an override.`,
+    fix: message`${edit}. To move the namespace, waive the rule for it or merge with an override.`,
   })
+}
+
+/** Where another file than the object's own, such as an overlay, writes its name: that line is to edit, not the base. */
+function nameElsewhere({ root }: KubeObject): Origin | undefined {
+  const origin = originAt(root, ['metadata', 'name'])
+  return origin.file === root.origin.file && origin.repository === root.origin.repository ? undefined : origin
 }
 
 /** Requests of the platform that Capsule refuses, for each owner. */

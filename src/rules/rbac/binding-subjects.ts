@@ -47,3 +47,6 @@ export function ownerOfSubject(context: RuleContext, cluster: string, bound: Bou
 
 /** One binding is one cause, however many subjects and users it has. `binding`: as displayRbac writes it. */
 export const bindingCause = (binding: string): string => hashOf(['binding', binding])
+
+/** What an account may not do in a namespace is one cause, whatever it should apply there. */
+export const rightsCause = (user: string, namespace: string): string => hashOf(['rights', user, namespace])

@@ -1,6 +1,5 @@
 import { codeWord, type Message, type MessagePart, message, part } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
@@ -16,6 +15,7 @@ import { hasImmutableFields, immutableChanges } from '../../schema/immutable-cha
 import type { Edit } from '../model/finding.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
+import { rightsCause } from '../rbac/binding-subjects.ts'
 import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
 import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, renamedKey } from './compare-object.ts'
 
@@ -173,11 +173,11 @@ function* refusedUpdates(subject: Subject, before: FleetIndex, isDeclared: boole
   }
 }
 
-/** account-cannot-apply reports what a binding's account cannot apply by its new role, and names the role that was meant. */
+/** account-cannot-apply reports what a binding's accounts cannot apply by its new role, and names the role that was meant. */
 function followsRights(object: KubeObject): Pick<Violation, 'follows'> {
   const { namespace = '', subjects = [] } = readBinding(object) ?? {}
-  const account = subjects.find(({ kind }) => kind === 'ServiceAccount')
-  return account ? { follows: hashOf(['rights', userOfAccount(account.namespace, account.name), namespace]) } : {}
+  const accounts = subjects.filter(({ kind }) => kind === 'ServiceAccount')
+  return { follows: accounts.map(({ namespace: home, name }) => rightsCause(userOfAccount(home, name), namespace)) }
 }
 
 /** The object before the update; undefined where Flux creates the object or may recreate it. */

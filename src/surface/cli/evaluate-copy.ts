@@ -65,9 +65,10 @@ export async function evaluateCopy(
   env: NonNullable<Io['env']>,
 ): Promise<Checked> {
   const read = directoryReader()
-  const clones = options.reposDir === undefined ? [] : [cloneReader(await clonesIn(options.reposDir), read)]
   const sides = await checkSides(options, read, env)
   const { here, head: present } = sides
+  const checked = [sides.dir, present.history.dir]
+  const clones = options.reposDir === undefined ? [] : [cloneReader(await clonesIn(options.reposDir), read, checked)]
   const fromClones = oneAfterTheOther([...clones, ownReader(present.history.dir, present.home.url, read)])
   const session = new FleetSession()
   const build = ({ home, given }: Side, compared: Compared = {}, stood?: ReadonlySet<string>) =>

@@ -61,7 +61,7 @@ export async function readFleet(
   const clusters = options.all('cluster-root').map(clusterRoot)
   const home = { url: address.url, branch: address.branch, commit: '', tree, clusters }
   const reposDir = options.one('repos-dir')
-  const given = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read)]
+  const given = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read, [dir])]
   const clones = oneAfterTheOther([...given, ownReader(dir, address.url, read)])
   const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
   const built = await build(only)

@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BailiwickError } from '../../base/errors.ts'
 import { FleetSession } from '../../fleet/graph/fleet-session.ts'
@@ -150,7 +150,8 @@ export async function clonesIn(folder: string): Promise<Clone[]> {
     }
   }
   const names = await foldersIn(folder)
-  for (const name of names) await visit(join(folder, name), 1)
+  const top = await realpath(folder)
+  for (const name of names) await visit(join(top, name), 1)
   if (clones.length > 0) return clones
   throw new BailiwickError('usage', `--repos-dir ${folder} contains no clone`, {
     fix: 'Name the folder that contains the clones.',
@@ -165,9 +166,14 @@ export type FromClones = (
 
 /**
  * Reads from a clone what a source follows, each once: the checked-out files if that is the branch, else the branch as
- * last fetched, the tag or the commit. Throws `usage` if two clones have the address.
+ * last fetched, the tag or the commit. Of several clones of an address, one of `checked`, the folders that are evaluated, is meant.
+ * Throws `usage` if two others have it.
  */
-export function cloneReader(clones: readonly Clone[], read: (dir: string) => Promise<Tree>): FromClones {
+export function cloneReader(
+  clones: readonly Clone[],
+  read: (dir: string) => Promise<Tree>,
+  checked: readonly string[] = [],
+): FromClones {
   const known = new Map<string, Promise<Tree | string>>()
   return async ({ url, ref }, addressOf) => {
     const found = clones.flatMap(clone => {
@@ -175,7 +181,9 @@ export function cloneReader(clones: readonly Clone[], read: (dir: string) => Pro
       return names.length > 0 ? [{ clone, remote: names.includes('origin') ? 'origin' : names[0]! }] : []
     })
     const origins = found.filter(({ remote }) => remote === 'origin')
-    const [first, second] = origins.length > 0 ? origins : found
+    const candidates = origins.length > 0 ? origins : found
+    const itself = candidates.filter(({ clone }) => checked.includes(clone.dir))
+    const [first, second] = itself.length > 0 ? itself : candidates
     if (!first) return undefined
     if (second) {
       throw new BailiwickError('usage', `${first.clone.dir} and ${second.clone.dir} are both clones of ${url}`, {

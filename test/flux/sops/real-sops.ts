@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { generateHybridIdentity, generateIdentity, identityToRecipient } from 'age-encryption'
@@ -37,6 +37,10 @@ export async function pgpPair(type: 'ecc' | 'rsa' = 'ecc'): Promise<Pair> {
 /** A folder in which the real `sops` runs, with exactly the keys that are given. */
 export class SopsFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'bailiwick-sops-'))
+
+  constructor() {
+    process.once('exit', () => rmSync(this.path, { recursive: true, force: true }))
+  }
 
   write(path: string, text: string): void {
     mkdirSync(dirname(join(this.path, path)), { recursive: true })

@@ -107,6 +107,28 @@ const situations: Record<string, Situation> = {
     code: 2,
     says: [/^error\[usage\]: \S+again and \S+dev-team are both clones of /m, `Choose one: --repo ${DEV}=`],
   },
+  'of two clones of one address the folder that is checked': {
+    given: () => {
+      const { root, fleet } = world()
+      const other = Object.values(fleetFiles('branch: other'))[0]!
+      write(fleet, {
+        'clusters/prod/other.yaml': other
+          .replaceAll('name: flux-system', 'name: other')
+          .replace('./clusters/prod', './deploy'),
+      })
+      write(fleet, BAD)
+      git(fleet, 'add', '.')
+      git(fleet, 'commit', '--quiet', '-m', 'other')
+      git(fleet, 'branch', 'other')
+      git(fleet, 'rm', '--quiet', '-r', 'deploy')
+      git(fleet, 'commit', '--quiet', '-m', 'main')
+      repository(join(root, 'again'), GOOD, `${FLEET}.git`)
+      return fleet
+    },
+    args: ['--repos-dir', '..'],
+    code: 0,
+    says: ['in 3 Kustomizations (11 objects'],
+  },
   'a folder without clones': {
     given: () => world().fleet,
     args: ['--repos-dir', 'clusters'],

@@ -82,7 +82,7 @@ describe('what follows from another finding is below it', () => {
       rule: 'sa-foreign',
       cause: 'u',
       isShared: true,
-      follows: 'b',
+      follows: ['other', 'b'],
       origin: { ...SYNC, line: 3 },
     })
     expect(rulesOf([use, binding])).toEqual([['sa-foreign', ['sa-foreign']]])
