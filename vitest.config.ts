@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/longest-first.ts'
-import { ON_REDIS, SLOW } from './test/slow.ts'
+import { LongestFirst } from './test/repository/runner/longest-first.ts'
+import { ON_REDIS, SLOW } from './test/repository/runner/slow.ts'
 
 export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
-    // A loaded CI machine gets a second attempt, and test/run.ts a third, alone; test/sum-up.ts lists every test that needed one.
+    // A loaded CI machine gets a second attempt, and test/repository/runner/run.ts a third, alone; test/repository/runner/sum-up.ts lists every test that needed one.
     retry: process.env.CI ? 1 : 0,
     // Node strips the types itself, as it does in production, and a worker imports each module once for all of its files:
     // a file leaves nothing behind (variables, clocks and servers are put back when its tests end).
@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'on redis',
           include: [...ON_REDIS],
-          setupFiles: ['test/story/needs-redis.ts'],
+          setupFiles: ['test/workers/story/needs-redis.ts'],
           env: { BAILIWICK_STAGE: 'redis' },
         },
       },

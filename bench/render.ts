@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { diskTree } from '../src/git/folder-tree.ts'
 import { build } from '../src/kustomize/pipeline/build.ts'
-import { findProgram } from '../test/programs.ts'
+import { findProgram } from '../test/repository/runner/programs.ts'
 import { record } from './figures.ts'
 import { growth } from './growth.ts'
 import { overlayOf } from './overlay-of.ts'
@@ -13,7 +13,7 @@ import { overlayOf } from './overlay-of.ts'
 // Our build, from the disk to objects with origins, beside the real kustomize on the same directories in one run.
 const { values } = parseArgs({ options: { 'kustomize-5000': { type: 'boolean' }, 'memory-of': { type: 'string' } } })
 const reference = join(import.meta.dirname, '../../shared/fleets/flux2-multi-tenancy/fleet')
-const acme = join(import.meta.dirname, '../test/fleets/acme/dev-team')
+const acme = join(import.meta.dirname, '../test/fleet/fleets/acme/dev-team')
 const SIZES = [500, 1000, 2500, 5000]
 
 interface Place {

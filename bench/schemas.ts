@@ -127,7 +127,7 @@ function summarized(output: string): number | undefined {
 }
 
 const dirs = process.argv.slice(2)
-const all = (dirs.length > 0 ? dirs : ['test/fleets', 'deploy']).flatMap(objectsIn)
+const all = (dirs.length > 0 ? dirs : ['test/fleet/fleets', 'deploy']).flatMap(objectsIn)
 let objects = all
 const first = secondsOf(() => {
   objects = all.filter(object => answerOf(object).isKnown)

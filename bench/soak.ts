@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { openGitHub } from '../test/story/stage.ts'
+import { openGitHub } from '../test/workers/story/stage.ts'
 import type { FakeGitHub } from '../tools/github/start.ts'
 import { type Crew, startCrew } from './soak/crew.ts'
 import { differences, type EndState, endStateOf } from './soak/end-state.ts'

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 const shared = join(root, '../shared/fleets/flux2-multi-tenancy')
 const address = 'https://github.com/fluxcd/flux2-multi-tenancy'
 const reference = ['check', `${shared}/fleet`, '--url', address, '--repo', `${address}#dev-team=${shared}/dev-team`]
-const check = existsSync(shared) ? reference : ['check', join(root, 'test/fleets/acme/fleet')]
+const check = existsSync(shared) ? reference : ['check', join(root, 'test/fleet/fleets/acme/fleet')]
 const runs = Number(process.argv[2] ?? 9)
 
 const programs: Record<string, readonly string[]> = {

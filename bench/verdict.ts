@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { findProgram } from '../test/programs.ts'
+import { findProgram } from '../test/repository/runner/programs.ts'
 import { startThread } from '../workers/threads/open-thread.ts'
 import { record } from './figures.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'

@@ -1,4 +1,4 @@
-import { deploymentFile } from '../../test/story/tenant-changes.ts'
+import { deploymentFile } from '../../test/workers/story/tenant-changes.ts'
 
 /** A number below `below`, always the same ones for a seed (mulberry32). */
 export type Chance = (below: number) => number

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { binding } from '../../test/cluster/cluster-under-test.ts'
-import { silentLog } from '../../test/silent-log.ts'
+import { silentLog } from '../../test/repository/runner/silent-log.ts'
 import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'
 import { approvedOf, CLUSTER, type Shape } from './bench-fleet.ts'
 

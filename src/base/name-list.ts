@@ -14,8 +14,17 @@ export function probably(
   names: Iterable<string>,
   most = Math.max(1, name.length / 4),
 ): string | undefined {
-  const [first] = closest(name, names, 1)
-  return first !== undefined && distance(name.slice(0, MAX), first.slice(0, MAX)) <= most ? first : undefined
+  const short = name.slice(0, MAX)
+  let best: { readonly one: string; readonly distance: number } | undefined
+  for (const one of names) {
+    const other = one.slice(0, MAX)
+    // every character that one has more is a difference: most names need no closer look
+    if (Math.abs(other.length - short.length) > (best?.distance ?? most)) continue
+    const found = distance(short, other)
+    if (found > most || (best && (found > best.distance || (found === best.distance && one >= best.one)))) continue
+    best = { one, distance: found }
+  }
+  return best?.one
 }
 
 const MAX = 200

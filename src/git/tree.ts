@@ -206,3 +206,7 @@ export function objectId(type: 'blob' | 'tree' | 'commit' | 'tag', content: Uint
   const header = Buffer.from(`${type} ${content.length}\0`)
   return hash('sha1', Buffer.concat([header, content]))
 }
+
+/** The same bytes, not a copy of them. */
+export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)

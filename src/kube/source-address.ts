@@ -34,9 +34,15 @@ function normalise(url: string): string {
   const host = unescaped(parsed.hostname).toLowerCase().replace(/\.+$/, '')
   const gitHub = gitHubHost(host)
   const path = partsOf(parsed.pathname)
-  if (gitHub) return `https://${gitHub}${path.toLowerCase().replace(/(?:\/|\.git)+$/, '')}`
+  if (gitHub) return `https://${gitHub}${withoutEnd(path.toLowerCase(), /(?:\/|\.git)+$/)}`
   const port = parsed.port && parsed.port !== standardPort ? `:${parsed.port}` : ''
-  return `https://${host}${port}${path.replace(/\/?\.git$/, '')}`
+  return `https://${host}${port}${withoutEnd(path, /\/?\.git$/)}`
+}
+
+/** What is left of `/a/..git` ends in a dot segment, and is read as a path again. */
+function withoutEnd(path: string, end: RegExp): string {
+  const left = path.replace(end, '')
+  return left === path || !/\/\.\.?$/.test(left) ? left : withoutEnd(partsOf(left), end)
 }
 
 /** The scp form, also behind `ssh://` as many write it, and addresses with a scheme. */

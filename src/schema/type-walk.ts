@@ -91,7 +91,7 @@ export class TypeWalk {
     kind: Problem['kind'] = 'unknown-field',
   ): void {
     const elsewhere = fields.get(key)
-    const names = [...fields].filter(([, field]) => isKnownIn(field, this.#version)).map(([name]) => name)
+    const names = namesIn(fields, this.#version)
     const when = elsewhere && {
       ...(elsewhere.since > this.#version ? { since: `1.${elsewhere.since}` } : {}),
       ...(elsewhere.until < this.#version ? { until: `1.${elsewhere.until}` } : {}),
@@ -99,7 +99,7 @@ export class TypeWalk {
     this.add({
       kind,
       path: [...path, key],
-      allowed: names.join(', '),
+      allowed: this.problems.length < MAX_PROBLEMS ? names.join(', ') : '',
       found: 'an unknown field',
       names,
       ...when,
@@ -265,4 +265,17 @@ export function areDistinct(
     seen.add(key)
   }
   return seen.size === items.length
+}
+
+const knownNames = new WeakMap<ReadonlyMap<string, KnownSince>, Map<number, readonly string[]>>()
+
+/** The fields of a type that a version of Kubernetes knows. */
+function namesIn(fields: ReadonlyMap<string, KnownSince>, version: number): readonly string[] {
+  const known = knownNames.get(fields) ?? new Map<number, readonly string[]>()
+  knownNames.set(fields, known)
+  const before = known.get(version)
+  if (before) return before
+  const names = [...fields].flatMap(([name, field]) => (isKnownIn(field, version) ? [name] : []))
+  known.set(version, names)
+  return names
 }

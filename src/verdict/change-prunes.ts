@@ -1,4 +1,4 @@
-import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { digestOfTexts } from '../fleet/model/same-node.ts'
 import { readApplySettings } from '../flux/apply-settings.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
@@ -68,8 +68,8 @@ export interface PlannedPrune extends NodePrune {
  * is another question, which the worker asks. Of what does not build on either side nothing is deleted. Pure.
  */
 export function plannedPrunes(base: Fleet, head: Fleet): PlannedPrune[] {
-  const before = new Map(base.nodes.map(node => [node.key, node]))
-  const after = new Map(head.nodes.map(node => [node.key, node]))
+  const before = nodesByKey(base.nodes)
+  const after = nodesByKey(head.nodes)
   let takers: Takers | undefined
   return base.nodes.flatMap(was => {
     const now = after.get(was.key)

@@ -5,7 +5,7 @@ import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
 import { reachableBy } from '../fleet/rendering/not-reached.ts'
 import { readsOf } from '../fleet/rendering/render-memory.ts'
 import { changedPaths, kustomizationFiles, namedIn } from '../fleet/rendering/trees.ts'
-import { readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
+import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
 import { at } from '../kube/node.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../kustomize/build-budget.ts'
@@ -167,7 +167,7 @@ function isObject(tree: Tree, path: string): boolean {
     return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    return /kind|\\[xuU]/.test(Buffer.from(bytes).toString('latin1'))
+    return /kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1'))
   }
 }
 
@@ -182,7 +182,7 @@ function isNamedIn(tree: Tree, folder: string, path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return kustomizationFiles(tree, folder).some(file => {
     const bytes = readUnlessLarge(tree, file)
-    if (bytes && !Buffer.from(bytes).includes(name)) return false
+    if (bytes && !bufferOf(bytes).includes(name)) return false
     try {
       return namedIn(tree, folder, file, new BuildBudget()).includes(path)
     } catch (error) {

@@ -2,7 +2,7 @@ import { fixOf, message, plainText } from '../base/message.ts'
 import type { Origin, SourceLine } from '../base/origin.ts'
 import { removedWarning } from '../base/removed.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
-import { HeldNodes } from '../fleet/facts/reconcilers.ts'
+import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import type { Fleet, NotSeen } from '../fleet/model/fleet.ts'
 import { addressIn, type Waiver } from '../fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../fleet/model/source-access.ts'
@@ -58,7 +58,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const reported = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
   const awake = options.base && before ? standingApplied(options.base, head, before.findings, stands) : () => stands
-  const [isHeld, wasHeld] = [new HeldNodes(head), options.base && new HeldNodes(options.base)]
+  const [isHeld, wasHeld] = [heldNodes(head.nodes), options.base && heldNodes(options.base.nodes)]
   const hiding = (left: readonly (Finding | NodeFailure)[]) =>
     new KnownHidden(
       left,
@@ -231,9 +231,10 @@ function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {
  * Without new errors of a Kustomization that something renders of which Flux applies nothing for a new error: what it would be is
  * not known, and it stays on the cluster as it was. The error that remains blocks.
  */
-function leadingErrors(errors: readonly NodeFailure[], { nodes }: Fleet): NodeFailure[] {
+function leadingErrors(errors: readonly NodeFailure[], { nodes }: Fleet): readonly NodeFailure[] {
   const isNew = ({ state }: NodeFailure) => state === 'new'
   const refused = new Set(errors.filter(one => isNew(one) && one.blocksApply).map(({ node }) => node))
+  if (refused.size === 0) return errors
   const parents = new Map(nodes.map(({ key, parent }) => [key, parent]))
   const follows = (key: string) => {
     let above = parents.get(key)

@@ -1,5 +1,5 @@
+import { oncePer } from '../base/once-per.ts'
 import type { SourceLine } from '../base/origin.ts'
-import { oncePer } from '../fleet/facts/object-table.ts'
 import type { FleetNode, IncludedSource, SealedFile } from '../fleet/model/fleet.ts'
 import { objectTexts } from '../fleet/model/same-node.ts'
 import { sourceRevision } from '../fleet/model/source-ref.ts'

@@ -1,7 +1,7 @@
 import { fixOf, message, part, sayingOf, typedMessage } from '../base/message.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
-import { HeldNodes, isMarked } from '../fleet/facts/reconcilers.ts'
-import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { heldNodes, isMarked } from '../fleet/facts/reconcilers.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { fluxKind } from '../kube/flux-kinds.ts'
 import { at, isTrue, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
@@ -40,7 +40,7 @@ interface Place {
 /**
  * What is not evaluated of a node is known only where its place is: the same bytes on another cluster, with another account or
  * with other values from elsewhere are something else. `isHeld`: the node's spec in git does not reach its cluster, so
- * its controller goes on with the old one (see HeldNodes).
+ * its controller goes on with the old one (see heldNodes).
  */
 export function placeOf(node: FleetNode, isHeld: boolean, values = node.values ?? ''): Place {
   if (leftOutOf(node).some(({ isFatal }) => isFatal)) return { now: undefined, known: [] }
@@ -61,8 +61,8 @@ type Where = Pick<Finding, 'node' | 'object'>
  * ignore. A finding there is not existing: it never had an effect.
  */
 export function dormantIn(fleet: Fleet): (where: Where) => boolean {
-  const held = new HeldNodes(fleet)
-  const byKey = new Map(fleet.nodes.map(node => [node.key, node]))
+  const held = heldNodes(fleet.nodes)
+  const byKey = nodesByKey(fleet.nodes)
   const objects = new Map<string, ReadonlySet<string>>()
   const leftAlone = (node: FleetNode): ReadonlySet<string> => {
     const before = objects.get(node.key)

@@ -1,4 +1,5 @@
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
+import { oncePer } from '../base/once-per.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../fleet/facts/reconcilers.ts'
 import { shownName, shownObject } from '../fleet/facts/shown.ts'
 import { sourceKinds } from '../fleet/facts/sources.ts'
@@ -232,10 +233,14 @@ const appliersOf = oncePer((node: FleetNode): readonly Applier[] => {
   // the root may be patched by what installs Flux, and nothing that is evaluated renders it then
   const roots = node.parent === undefined ? [node.kustomization] : []
   const rendered = [...node.objects, ...(node.retained ?? [])]
-  return [...roots, ...rendered].flatMap(object =>
-    withEmbedded(object).flatMap(one => (KINDS.has(kindOf(one)) ? [applierOf(node, one)] : [])),
-  )
+  return [...roots, ...rendered].flatMap(object => applyingIn(object).map(one => applierOf(node, one)))
 })
+
+const applyingIn = oncePer((object: KubeObject): readonly KubeObject[] => {
+  const found = [...withEmbedded(object)].filter(one => KINDS.has(kindOf(one)))
+  return found.length === 0 ? NONE : found
+})
+const NONE: readonly KubeObject[] = []
 
 function applierOf({ cluster, tenant }: FleetNode, object: KubeObject): Applier {
   const config = kubeConfigOf(object)

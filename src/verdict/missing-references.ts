@@ -1,6 +1,6 @@
 import { probably } from '../base/name-list.ts'
 import { shownObject } from '../fleet/facts/shown.ts'
-import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { type NeededObject, neededBy } from '../flux/references.ts'
 import { namesReadBy } from '../kube/capabilities/named-values.ts'
 import { fluxKind, KUSTOMIZATION } from '../kube/flux-kinds.ts'
@@ -21,8 +21,8 @@ interface Use extends NeededObject {
  * people make those by hand.
  */
 export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
-  const before = new Map(base.nodes.map(node => [node.key, node]))
-  const after = new Map(head.nodes.map(node => [node.key, node]))
+  const before = nodesByKey(base.nodes)
+  const after = nodesByKey(head.nodes)
   const isChanged = ({ key }: FleetNode) => before.get(key)?.digest !== after.get(key)?.digest
   const [now, then] = [head.nodes.filter(isChanged), base.nodes.filter(isChanged)]
   const known = new Map(then.flatMap(usesOf).map(use => [placeOf(use), use.target]))

@@ -1,8 +1,8 @@
 import { causeOf } from '../fleet/facts/fingerprint.ts'
-import { HeldNodes } from '../fleet/facts/reconcilers.ts'
+import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import { followed } from '../fleet/facts/repositories.ts'
 import { shown, shownName, shownObject } from '../fleet/facts/shown.ts'
-import type { Cluster, Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
+import { type Cluster, type Fleet, type FleetNode, type FleetRepository, nodesByKey } from '../fleet/model/fleet.ts'
 import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
 import { changedPaths } from '../fleet/rendering/trees.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
@@ -273,7 +273,7 @@ function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
 
 /** What the platform's Kustomizations hold that Flux applies without an evaluation. */
 function* unseenParts(fleet: Fleet) {
-  const held = new HeldNodes(fleet)
+  const held = heldNodes(fleet.nodes)
   for (const node of fleet.nodes) {
     if (node.tenant !== undefined || node.holes === undefined) continue
     for (const { error, hides, isFatal, remote } of leftOutOf(node)) {
@@ -294,7 +294,7 @@ function* unseenParts(fleet: Fleet) {
 function sharedNodes(head: Fleet, base: Fleet): RequiredApproval[] {
   const shared = head.nodes.filter(({ tenant }) => tenant !== undefined && membersOf(tenant).length > 1)
   if (shared.length === 0) return []
-  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const before = nodesByKey(base.nodes)
   return shared.flatMap(node => {
     const was = before.get(node.key)
     if (was && was.tenant === node.tenant && was.digest === node.digest) return []

@@ -1,10 +1,11 @@
+import { oncePer } from '../base/once-per.ts'
 import { isReported } from '../fleet/config/declared-settings.ts'
 import { withOwnAddress } from '../fleet/config/fleet-file.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
 import { shown, shownName, shownObject } from '../fleet/facts/shown.ts'
 import { followedBy, sourceText, takenBy, wordsOf } from '../fleet/facts/sources.ts'
-import type { Fleet, FleetNode, NodeSource } from '../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, type NodeSource, nodesByKey } from '../fleet/model/fleet.ts'
 import { addressIn, type DeclaredArtifact, type DeclaredSource, FLEET_FILE } from '../fleet/model/fleet-config.ts'
 import { declarationKey, NOT_READABLE } from '../fleet/model/source-access.ts'
 import { ociReference, refKey, type SourceRef } from '../fleet/model/source-ref.ts'
@@ -21,13 +22,14 @@ import { applierOf, isApprovedSource, isGatedSource, sourceUngatedRef } from '..
  * what another program pushes. One approval per source, or per file that decides what is pushed.
  */
 export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
-  const before = new Map(base.nodes.map(node => [node.key, node.source]))
-  const known = new Map(base.nodes.map(({ source }) => [textOf(source), source]))
+  const before = nodesByKey(base.nodes)
   const approvals = new Map<string, RequiredApproval>()
   const add = (one: RequiredApproval) => approvals.has(one.message) || approvals.set(one.message, one)
   for (const node of head.nodes) {
     const { source, cluster } = node
-    const [was, same] = [before.get(node.key), known.get(textOf(source))]
+    const was = before.get(node.key)?.source
+    if (was === source) continue
+    const same = sourcesByText(base.nodes).get(textOf(source))
     const path = originAt(node.kustomization.root, ['spec', 'sourceRef']).file
     if (was === undefined && source.artifact?.assumed !== undefined && !same) {
       const message = `${shown(source.id)} on cluster ${shown(cluster)} is new, and its content is only assumed: ${shownOf(source)}`
@@ -39,6 +41,11 @@ export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
   }
   return [...approvals.values()]
 }
+
+const sourcesByText = oncePer(
+  (nodes: readonly FleetNode[]): ReadonlyMap<string, NodeSource> =>
+    new Map(nodes.map(({ source }) => [textOf(source), source])),
+)
 
 /** Files that decide what is pushed and that change; those in .github of the fleet's own repository are guarded as such. */
 function pushedOtherwise({ artifact, url }: NodeSource, was: NodeSource, { repositories }: Fleet): RequiredApproval[] {
@@ -60,12 +67,11 @@ function pushedOtherwise({ artifact, url }: NodeSource, was: NodeSource, { repos
  * now does not ask for or asks of another signer. No manifest has the source that a FluxInstance makes. One approval per source.
  */
 export function verifyApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
-  const before = new Map(base.nodes.map(node => [node.key, node.source]))
-  const tenants = new Map(head.nodes.map(node => [node.key, node.tenant]))
+  const [before, now] = [nodesByKey(base.nodes), nodesByKey(head.nodes)]
   const weakened = head.nodes.filter(({ key, parent, source, tenant }) => {
-    const was = before.get(key)
+    const was = before.get(key)?.source
     // what else the platform follows unseen is asked for as such
-    const isPlatforms = parent === undefined || (tenant !== undefined && tenants.get(parent) === undefined)
+    const isPlatforms = parent === undefined || (tenant !== undefined && now.get(parent)?.tenant === undefined)
     return isPlatforms && was?.verify !== undefined && was.verify !== source.verify && textOf(was) === textOf(source)
   })
   return onePerGroup(

@@ -1,6 +1,7 @@
 import { firstNames } from '../base/name-list.ts'
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
-import { HeldNodes } from '../fleet/facts/reconcilers.ts'
+import { oncePer } from '../base/once-per.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
+import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import { shownObject } from '../fleet/facts/shown.ts'
 import { setKey } from '../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode, NotSeen } from '../fleet/model/fleet.ts'
@@ -39,7 +40,7 @@ export interface RemoteFile {
 export function remoteFiles(fleet: Fleet): RemoteFile[] {
   const { nodes, clusters } = fleet
   const lockdowns = new Map(clusters.map(({ name, lockdown }) => [name, lockdown]))
-  const held = new HeldNodes(fleet)
+  const held = heldNodes(fleet.nodes)
   const found = new Map<string, RemoteFile>()
   for (const node of nodes) {
     if (node.tenant !== undefined || node.holes === undefined) continue
@@ -195,14 +196,24 @@ export function replicatedRights(head: Fleet, base: Fleet): RequiredApproval[] {
   )
 }
 
-const replicationsIn = oncePer(({ nodes }: Fleet): readonly { object: KubeObject; key: string }[] =>
-  nodes.flatMap(node =>
-    (node.tenant === undefined ? node.objects : []).flatMap(object => {
-      const resources = REPLICATIONS.has(kindOf(object)) ? at(object.root, ['spec']) : undefined
-      const text = resources ? canonical(resources) : ''
-      if (!RBAC.test(text) || !RIGHTS.test(text)) return []
-      const { kind, namespace, name } = idOf(object)
-      return [{ object, key: JSON.stringify([node.cluster, kind, namespace, name, text]) }]
-    }),
-  ),
+interface Replication {
+  readonly object: KubeObject
+  readonly key: string
+}
+
+const replicationsIn = ({ nodes }: Fleet): readonly Replication[] =>
+  nodes.flatMap(({ tenant, cluster, objects }) =>
+    tenant === undefined
+      ? replicationsOf(objects).map(({ object, key }) => ({ object, key: `${cluster} ${key}` }))
+      : [],
+  )
+
+const replicationsOf = oncePer((objects: readonly KubeObject[]): readonly Replication[] =>
+  objects.flatMap(object => {
+    const resources = REPLICATIONS.has(kindOf(object)) ? at(object.root, ['spec']) : undefined
+    const text = resources ? canonical(resources) : ''
+    if (!RBAC.test(text) || !RIGHTS.test(text)) return []
+    const { kind, namespace, name } = idOf(object)
+    return [{ object, key: JSON.stringify([kind, namespace, name, text]) }]
+  }),
 )

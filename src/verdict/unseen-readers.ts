@@ -1,5 +1,6 @@
+import { oncePer } from '../base/once-per.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
 import { followed } from '../fleet/facts/repositories.ts'
 import { shownName } from '../fleet/facts/shown.ts'
 import { setKey } from '../fleet/graph/open-resource-sets.ts'

@@ -1,10 +1,11 @@
+import { oncePer } from '../base/once-per.ts'
 import { isFluxInstance } from '../fleet/bootstrap/flux-instance.ts'
-import { kindOf, oncePer } from '../fleet/facts/object-table.ts'
-import { HeldNodes } from '../fleet/facts/reconcilers.ts'
+import { kindOf } from '../fleet/facts/object-table.ts'
+import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import { shown, shownObject } from '../fleet/facts/shown.ts'
 import { isNextVersion } from '../fleet/facts/sources.ts'
 import { sourceIdOf } from '../fleet/graph/cluster-root.ts'
-import type { ChartSource, Fleet, FleetNode, IncludedSource } from '../fleet/model/fleet.ts'
+import { type ChartSource, type Fleet, type FleetNode, type IncludedSource, nodesByKey } from '../fleet/model/fleet.ts'
 import type { FleetConfig } from '../fleet/model/fleet-config.ts'
 import { declarationKey, NOT_READABLE, type SourceDeclaration } from '../fleet/model/source-access.ts'
 import { canonicalRef, refKey } from '../fleet/model/source-ref.ts'
@@ -25,9 +26,9 @@ import { onePerGroup } from './source-approvals.ts'
  * A rule names what is only a later version of the same.
  */
 export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
-  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const before = nodesByKey(base.nodes)
   const [specs, old] = [specsOf(head), specsOf(base)]
-  const [isHeld, wasHeld] = [new HeldNodes(head), new HeldNodes(base)]
+  const [isHeld, wasHeld] = [heldNodes(head.nodes), heldNodes(base.nodes)]
   const keysOf = (node: FleetNode, keyIn = keyOf) =>
     placeOf(node, wasHeld.has(node.key)).known.map(place => keyIn(node, old, place))
   const known = new Set(base.nodes.filter(isUnread).flatMap(node => keysOf(node)))
@@ -182,7 +183,7 @@ export function isSame(a: Pick<FleetNode, 'source'>, b: Pick<FleetNode, 'source'
 export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const hidden = withoutCluster(head)
   if (!base || hidden.length > 0) return hidden
-  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const before = nodesByKey(base.nodes)
   const undeclared = new Set(base.nodes.filter(isUndeclared).map(({ source }) => source.id))
   const withoutFolders = foldersThatGo(head, base)
   return head.nodes.flatMap(node => {
@@ -269,8 +270,8 @@ const FIX =
 export function unreadableSources(head: Fleet, base: Fleet): NodeFailure[] {
   if (!head.access || !base.access) return []
   const owner = ownerOf(head.repositories[0]?.url ?? '')
-  const nodes = new Map(head.nodes.map(node => [node.key, node]))
-  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const nodes = nodesByKey(head.nodes)
+  const before = nodesByKey(base.nodes)
   const refused = [...head.access.declarations].filter(([key, one]) => {
     const known = base.access!.declarations.get(key)
     return one.refused && ownerOf(one.url) === owner && !(known && isSameRefusal(known, one))

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { mayLeadTo } from '../fleet/model/source-access.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { idOf } from '../kube/object.ts'
@@ -233,7 +233,7 @@ const partsOf = ({ source, charts = [] }: Pick<EvaluatedNode, 'source' | 'charts
 export function leanEvaluation(evaluation: Evaluation, head: Fleet, changed: string | undefined): Evaluation {
   const own = evaluation.nodes.filter(node => changed !== undefined && readsFrom(node, changed))
   const owners = new Set(own.map(node => node.tenant))
-  const rendered = new Map(head.nodes.map(node => [node.key, node]))
+  const rendered = nodesByKey(head.nodes)
   const nodes = evaluation.nodes.map((node): EvaluatedNode => {
     if (owners.has(node.tenant)) return node
     const { places: _places, ...rest } = node

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readRecipes } from '../recipes/read-recipes.ts'
+import { readRecipes } from '../rules/recipes/read-recipes.ts'
 import { readCases } from './attack-case.ts'
 import { catalogueIds } from './catalogue-ids.ts'
 

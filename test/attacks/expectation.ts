@@ -12,7 +12,7 @@ export const isNew = ({ state }: { readonly state: string }): boolean => state =
 const SCHEMAS = 'schema-mismatch'
 
 /**
- * Objects of the cases are as short as they can be: what the API server would still ask of them is held elsewhere (test/schema),
+ * Objects of the cases are as short as they can be: what the API server would still ask of them is held elsewhere (test/rules/schema),
  * and compared only in a case that expects it of a variant.
  */
 export const comparesSchemas = ({ stands, expect, variants }: AttackCase): boolean =>

@@ -7,7 +7,7 @@ import { applyApproved } from '../../workers/apply/apply-approved.ts'
 import { ClusterMemory } from '../../workers/apply/cluster-memory.ts'
 import { LEFT_BEHIND } from '../../workers/apply/node-turns.ts'
 import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'
-import { silentLog } from '../silent-log.ts'
+import { silentLog } from '../repository/runner/silent-log.ts'
 import { approvedNode, approvedOf, keyOf } from './approved-node.ts'
 import {
   binding,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { openWatchedCluster } from '../../workers/apply/watched-cluster.ts'
-import { silentLog } from '../silent-log.ts'
+import { silentLog } from '../repository/runner/silent-log.ts'
 import { binding } from './cluster-under-test.ts'
 
 const client = { name: 'staging', namespace: 'bailiwick-system', close: () => {} } as ClusterClient

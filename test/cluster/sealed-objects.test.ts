@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml'
 import { digestOfTexts } from '../../src/fleet/model/same-node.ts'
 import { openObjects } from '../../workers/apply/apply-node.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
-import { sealDocument } from '../sops/seal-document.ts'
+import { sealDocument } from '../flux/sops/seal-document.ts'
 import {
   type ClusterUnderTest,
   create,

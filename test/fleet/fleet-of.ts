@@ -5,7 +5,7 @@ import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { Baseline } from '../../src/rules/model/baseline.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 
 /** Files by path. */
 export type Files = Readonly<Record<string, string>>
@@ -65,7 +65,7 @@ export function evaluationOf(
 /** `rule file:line` of what is new, for short expectations. */
 export function said(evaluation: Evaluation): string[] {
   const { violations, errors } = evaluation.verdict
-  // objects of tests are as short as they can be: what the API server would still ask of them is held in test/schema
+  // objects of tests are as short as they can be: what the API server would still ask of them is held in test/rules/schema
   const compared = violations.filter(({ rule }) => rule !== 'schema-mismatch')
   return [
     ...compared.filter(v => v.state === 'new').map(v => `${v.rule} ${v.origin.file}:${v.origin.line}`),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { directoryFiles } from '../fleets/read-fleet.ts'
 import type { Files } from './fleet-of.ts'
+import { directoryFiles } from './fleets/read-fleet.ts'
 
 /** Fleets that lie beside the project on some machines. */
 const SHARED = join(import.meta.dirname, '../../../shared/fleets')

@@ -3,8 +3,8 @@ import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, toJson } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const ENCRYPTED = {
   'a.env': 'A=ENC[AES256_GCM,data:x]\nsops_mac=ENC[AES256_GCM,data:x]\n',

@@ -13,7 +13,7 @@ import { build } from '../../src/kustomize/pipeline/build.ts'
 import { comparable, type Expected } from '../../tools/oracles/fixtures.ts'
 import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from '../../tools/oracles/real-programs.ts'
 
-const FLEETS = join(import.meta.dirname, '..', '..', '..', 'shared', 'fleets')
+const FLEETS = join(import.meta.dirname, '../../../shared/fleets')
 
 function* folders(): Generator<string> {
   if (!existsSync(FLEETS)) return

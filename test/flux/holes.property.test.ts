@@ -11,8 +11,8 @@ import { fluxTrials } from '../../tools/oracles/generate/flux.ts'
 import { insertPart } from '../../tools/oracles/generate/insert-part.ts'
 import { FEATURE_NAMES } from '../../tools/oracles/generate/overlay.ts'
 import type { Trial } from '../../tools/oracles/trial.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { attempt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { attempt } from '../repository/runner/refusal-of.ts'
 
 const CASES = fc.tuple(fluxTrials(FEATURE_NAMES), fc.gen()).map(([trial, g]) => ({ trial, chance: new Chance(g) }))
 

@@ -7,8 +7,8 @@ import { canonical, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { LineProgram } from '../../tools/oracles/line-program.ts'
 import { canonicalPlain } from '../../tools/oracles/read-output.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { findProgram, programs } from '../programs.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { findProgram, programs } from '../repository/runner/programs.ts'
 import { HEALTHY, HOLE_CASES, type HoleCase } from './hole-cases.ts'
 
 type Files = Readonly<Record<string, string>>

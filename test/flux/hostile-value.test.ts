@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FLUX_RENDER, fluxRender } from '../../tools/oracles/real-programs.ts'
-import { scratch } from '../cli/run-main.ts'
+import { scratch } from '../surface/cli/run-main.ts'
 
 const FILE = `apiVersion: v1
 kind: ConfigMap

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { packTree } from '../../src/flux/artifact.ts'
 import { PackBudget } from '../../src/flux/source-ignore.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 
 const names = (length: number) => Array.from({ length }, (_, index) => `${'a'.repeat(100)}${index}`)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { configMap, HEALTHY } from './hole-cases.ts'
 
 type Files = Readonly<Record<string, string>>

@@ -4,8 +4,8 @@ import { packTree } from '../../src/flux/artifact.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Node } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: one\n'
 

@@ -12,8 +12,8 @@ import {
 } from '../../src/flux/substitute/variables.ts'
 import { at, type MapNode, type Path } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const document = (path: string, text: string): MapNode =>
   parseDocuments({ repository: 'fleet', path }, Buffer.from(text))[0] as MapNode

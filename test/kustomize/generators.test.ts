@@ -3,7 +3,7 @@ import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/tre
 import { originAt } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { refusalAt, refusalOf } from '../refusal-of.ts'
+import { refusalAt, refusalOf } from '../repository/runner/refusal-of.ts'
 
 function built(kustomization: string, others: readonly SnapshotFile[] = []): KubeObject {
   const files = [{ path: 'kustomization.yaml', content: kustomization }, ...others]

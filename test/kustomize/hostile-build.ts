@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { toJson } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { HOSTILE } from './hostile-inputs.ts'
 
 // Builds one hostile input in a process of its own and says what came of it and how much memory it took.

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { at, type Path } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: cm\n'
 const DEPLOYMENT = `apiVersion: apps/v1

@@ -5,7 +5,7 @@ import { at, type Node, originAt, type Path } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { originsOf } from '../../src/surface/cli/render.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { writeFleet } from './write-fleet.ts'
 import { type ExpectedStep, SHAPE, type WrittenFleet } from './written-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { at, type Node, type Path } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { treeOf } from '../git/tree-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 
 const show = (node: Node | undefined): string => {
   const { file, line, column, via } = node!.origin

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/tree.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { at, type Json, type Path, toJson } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { treeOf } from '../git/tree-of.ts'
-import { refusalAt } from '../refusal-of.ts'
+import { treeOf } from '../base/git/tree-of.ts'
+import { refusalAt } from '../repository/runner/refusal-of.ts'
 
 const SOURCE = `apiVersion: v1
 kind: ConfigMap

@@ -9,7 +9,7 @@ import { renderCheckPage } from '../../src/report/page/render-check-page.ts'
 import { renderFleetPage } from '../../src/report/page/render-fleet-page.ts'
 import type { Verdict, VerdictCluster } from '../../src/rules/model/finding.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
-import { atOnce } from '../at-once.ts'
+import { atOnce } from '../repository/runner/at-once.ts'
 import { FLEET, finding, HOSTILE, OPS, verdict } from './samples.ts'
 
 const place = { owner: 'acme', repo: 'fleet', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' }

@@ -10,7 +10,7 @@ import { viewFor } from '../../src/report/text/audience.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { NO_COUNTS, type NodeChange } from '../../src/verdict/diff/changes.ts'
-import { node } from '../web/sample-pages.ts'
+import { node } from '../surface/web/sample-pages.ts'
 import { OPS, verdict } from './samples.ts'
 
 const HEAD = 'a'.repeat(40)

@@ -14,7 +14,7 @@ import { changesOf, readCases, treesOf } from '../attacks/attack-case.ts'
 import { evaluateTrees } from '../attacks/evaluate-trees.ts'
 import { isNew } from '../attacks/expectation.ts'
 import { worlds } from '../attacks/worlds/index.ts'
-import { SHA } from '../web/sample-pages.ts'
+import { SHA } from '../surface/web/sample-pages.ts'
 
 /** A remedy that is joined to the sentence before it, such as `, Remove the field`. */
 const JOINED =

@@ -202,6 +202,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/custom/custom-walk.ts LONGEST_DURATION',
   ],
   memory: [
+    'src/rules/secrets/sops-files.ts MAX_WITHOUT_SOPS',
     'src/git/working-copy.ts MAX_KEPT',
     'src/fleet/rendering/render-memory.ts MAX_READINGS',
     'workers/gate/keep-pages.ts KEEP_PULLS_LIMIT_MS',
@@ -246,6 +247,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/tenants/adopt/adoption.ts MAX_LINES',
     'workers/gate/publish-checks.ts MAX_BASES',
     'src/rules/schema/compare-object.ts MAX_RENAMED',
+    'src/rules/schema/schema-mismatch.ts MAX_EDITS',
     'src/rules/capsule/capsule-denied.ts MAX_SHOWN',
     'src/verdict/classify-files.ts FEW',
     'src/report/verdict-sections.ts FEW',

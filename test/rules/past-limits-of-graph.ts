@@ -25,9 +25,9 @@ import type { Tree, TreeEntry } from '../../src/git/tree.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
-import { treeOf } from '../git/tree-of.ts'
 
 const ORIGIN = { repository: '', file: 'x', line: 1, column: 1 }
 const list = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_one, index) => of(index))

@@ -19,9 +19,9 @@ import { secretsInFiles } from '../../src/rules/secrets/plaintext-secret.ts'
 import { encryptedDocuments } from '../../src/rules/secrets/sops-files.ts'
 import { readTenantForm } from '../../src/tenants/onboard/tenant-form.ts'
 import { emptyFound } from '../../src/verdict/assess.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { evaluationOf, fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
-import { treeOf } from '../git/tree-of.ts'
 
 const ORIGIN = { repository: '', file: 'a.yaml', line: 1, column: 1 }
 const FILE = { repository: '', path: 'a.yaml' }

@@ -13,9 +13,9 @@ import { refuseKnownRepository } from '../../workers/tenants/open-onboarding.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { EvaluationThread, LimitExceeded } from '../../workers/threads/open-thread.ts'
 import type { EvaluateRequest, EvaluationAnswer } from '../../workers/threads/protocol.ts'
-import { command } from '../app-flows/commands.ts'
-import { startStage } from '../story/stage.ts'
-import { deploymentFile } from '../story/tenant-changes.ts'
+import { command } from '../workers/app-flows/commands.ts'
+import { startStage } from '../workers/story/stage.ts'
+import { deploymentFile } from '../workers/story/tenant-changes.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
 const place = { repository: { url: FLEET }, branch: 'main' } as never

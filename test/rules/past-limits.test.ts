@@ -14,10 +14,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/fleet/graph/node-sources.ts MAX_SOURCES':
     'test/fleet/charts.test.ts › charts from more sources than are read are an error of the tenant who names them',
   'src/tenants/onboard/template.ts MAX_STEPS':
-    'test/onboard/code-owners.test.ts › patterns that need too much work are an error',
-  'src/tenants/onboard/template.ts MAX_BYTES': 'test/onboard/template.test.ts › is larger than 64 KiB',
+    'test/tenants/onboard/code-owners.test.ts › patterns that need too much work are an error',
+  'src/tenants/onboard/template.ts MAX_BYTES': 'test/tenants/onboard/template.test.ts › is larger than 64 KiB',
   'src/tenants/onboard/template.ts MAX_FILES':
-    'test/onboard/template.test.ts › names that are written for each tenant anyway, and too many files',
+    'test/tenants/onboard/template.test.ts › names that are written for each tenant anyway, and too many files',
 }
 
 const CASES = { ...OF_GRAPH, ...OF_RULES, ...OF_WORKERS }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
-import { WIDGET, WIDGETS } from '../schema/custom/widget.ts'
+import { WIDGET, WIDGETS } from './schema/custom/widget.ts'
 
 const CONFIG_MAP = (data: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: apps\ndata:\n${data}`

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { acceptedBy, BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
+import { treeOf } from '../base/git/tree-of.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
-import { treeOf } from '../git/tree-of.ts'
 
 const VERSION = 'kubernetes: [{version: "1.36"}]\n'
 const service = (ports: string, name = 'web') =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isAgeForm, isPgpForm } from '../../src/rules/secrets/sops-values.ts'
-import { findProgram } from '../programs.ts'
-import { agePair, type Pair, pgpPair, postQuantumPair, SopsFolder } from '../sops/real-sops.ts'
-import { sealDocument } from '../sops/seal-document.ts'
+import { agePair, type Pair, pgpPair, postQuantumPair, SopsFolder } from '../flux/sops/real-sops.ts'
+import { sealDocument } from '../flux/sops/seal-document.ts'
+import { findProgram } from '../repository/runner/programs.ts'
 
 const PATH = 'secret.json'
 

@@ -1,4 +1,4 @@
-import { seeded } from '../kube/rbac/random-world.ts'
+import { seeded } from '../base/kube/rbac/random-world.ts'
 
 /** Files of a tenant's repository after a random small change. */
 export interface TenantChange {

@@ -5,10 +5,10 @@ import type { Progress } from '../../src/report/check-run-text.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { announceSlow, cancelOvertakenRuns, HeadRuns } from '../../workers/gate/publish-checks.ts'
 import { type PublishTarget, publishVerdict } from '../../workers/gate/publish-verdict.ts'
-import { acme, FLEET } from '../github-adapter/acme.ts'
+import { acme, FLEET } from '../github/adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
-import { silentLog } from '../silent-log.ts'
+import { silentLog } from '../repository/runner/silent-log.ts'
 
 const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }

@@ -8,8 +8,8 @@ import { evaluate, KeptFleet } from '../../workers/threads/evaluate.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { type OpenThread, openThread } from '../../workers/threads/open-thread.ts'
 import { type EvaluateRequest, type EvaluationProgress, RunningNode } from '../../workers/threads/protocol.ts'
-import { fleetFiles } from '../fleets/read-fleet.ts'
-import { openKeptThread } from '../story/kept-threads.ts'
+import { fleetFiles } from '../fleet/fleets/read-fleet.ts'
+import { openKeptThread } from './story/kept-threads.ts'
 
 let evaluator: Evaluator
 afterEach(() => evaluator?.close())

@@ -3,10 +3,10 @@ import { InProcessQueue } from '../../src/receive/in-process-queue.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { announceSlow, HeadRuns } from '../../workers/gate/publish-checks.ts'
 import { publishVerdict } from '../../workers/gate/publish-verdict.ts'
-import { acme, FLEET } from '../github-adapter/acme.ts'
+import { acme, FLEET } from '../github/adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
-import { silentLog } from '../silent-log.ts'
+import { silentLog } from '../repository/runner/silent-log.ts'
 
 const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 

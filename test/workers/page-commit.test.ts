@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { WorkerContext } from '../../workers/fleets/worker-context.ts'
 import { pageCommitOfGroup } from '../../workers/gate/keep-pages.ts'
-import { silentLog } from '../silent-log.ts'
+import { silentLog } from '../repository/runner/silent-log.ts'
 
 const NAME = { owner: 'acme', repo: 'dev-team' }
 const idOf = (number: number) => number.toString(16).padStart(40, '0')

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
 import type { TestCluster } from './start.ts'
 
-const FILE = join(import.meta.dirname, '..', '..', 'docs', 'worker-rbac.yaml')
+const FILE = join(import.meta.dirname, '../../docs/worker-rbac.yaml')
 const PATHS: Record<string, string> = {
   Namespace: '/api/v1/namespaces',
   ServiceAccount: '/api/v1/namespaces/bailiwick-system/serviceaccounts',

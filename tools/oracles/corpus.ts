@@ -7,8 +7,8 @@ import { build } from '../../src/kustomize/pipeline/build.ts'
 import { compare, type Outcome, type Result } from './outcome.ts'
 import { readJsonExactly, readOutput } from './read-output.ts'
 
-const CORPUS = join(import.meta.dirname, '..', '..', '..', 'shared', 'oracles', 'kustomize-corpus.json')
-const STRICTER = join(import.meta.dirname, '..', '..', 'docs', 'stricter-on-purpose.md')
+const CORPUS = join(import.meta.dirname, '../../../shared/oracles/kustomize-corpus.json')
+const STRICTER = join(import.meta.dirname, '../../docs/stricter-on-purpose.md')
 
 /** A case of kustomize's own tests: the files, and what kustomize 5.8.1 made of them. */
 interface CorpusCase {

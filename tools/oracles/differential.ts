@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { findProgram } from '../../test/programs.ts'
+import { findProgram } from '../../test/repository/runner/programs.ts'
 import { eachParallel } from './each-parallel.ts'
 import { Chance } from './generate/chance.ts'
 import { fluxTrials } from './generate/flux.ts'
@@ -19,12 +19,7 @@ import { hold, type Programs, type Trial } from './trial.ts'
 
 const USAGE = `usage: npm run differential -- [--kustomize|--flux] [--hostile] [--cases N] [--seed S] [--only FEATURE,...] [--show N] [--failures] [--save NAME]
   features: ${FEATURE_NAMES.join(' ')}`
-const BAILIWICK = [
-  process.execPath,
-  join(import.meta.dirname, '..', '..', 'src', 'surface', 'cli', 'run.ts'),
-  'render',
-  '--stdin',
-]
+const BAILIWICK = [process.execPath, join(import.meta.dirname, '../../src/surface/cli/run.ts'), 'render', '--stdin']
 const LANES = 2
 /** Every so many cases the files of one are damaged. */
 const MUTATE_EVERY = 4

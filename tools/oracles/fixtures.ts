@@ -4,7 +4,7 @@ import { openSnapshot, packSnapshot, type SnapshotFile, type Tree } from '../../
 import type { Json } from '../../src/kube/node.ts'
 
 /** Folder of the render cases: what is rendered, and in expected.json what the real programs made of it. */
-export const FIXTURES = join(import.meta.dirname, '../../test/fixtures', 'render')
+export const FIXTURES = join(import.meta.dirname, '../../test/fixtures/render')
 
 /** What a real program said: its objects, or that it failed. */
 export type Expected = { readonly objects: Json[] } | { readonly fails: true }

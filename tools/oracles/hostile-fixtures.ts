@@ -14,7 +14,7 @@ import { hostileFluxTrials, hostileTrials } from './generate/hostile.ts'
 import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
 import type { Trial } from './trial.ts'
 
-const FILE = join(import.meta.dirname, '../../test/fixtures', 'hostile.jsonl')
+const FILE = join(import.meta.dirname, '../../test/fixtures/hostile.jsonl')
 const SEED = 29
 const EACH = 150
 

@@ -8,7 +8,7 @@ import { shrunkFleet } from './kyverno-differential/shrunk-fleet.ts'
 
 // Random policies, objects and exceptions through Kyverno's command line and through our engine: `npm run differential:kyverno -- --fleets
 // 500 --seed 1`, with the program at KYVERNO or ~/.cache/bailiwick/bin/kyverno. Prints each difference, with
-// `--shrink yes` the smallest input of it; `--golden N` writes N fleets with Kyverno's answers to test/policy/kyverno/golden-fleets.json.
+// `--shrink yes` the smallest input of it; `--golden N` writes N fleets with Kyverno's answers to test/rules/admission/kyverno/golden-fleets.json.
 const options = new Map(
   process.argv.slice(2).flatMap((one, at, all) => (one.startsWith('--') ? [[one.slice(2), all[at + 1] ?? '']] : [])),
 )
@@ -146,7 +146,7 @@ function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
   return found
 }
 
-const GOLDEN = new URL('../../test/policy/kyverno/golden-fleets.json', import.meta.url)
+const GOLDEN = new URL('../../test/rules/admission/kyverno/golden-fleets.json', import.meta.url)
 const golden: unknown[] = []
 
 /** A fleet without the policies that Kyverno refuses, and Kyverno's answers. */

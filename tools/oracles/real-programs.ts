@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Json } from '../../src/kube/node.ts'
-import { findProgram } from '../../test/programs.ts'
+import { findProgram } from '../../test/repository/runner/programs.ts'
 import type { Expected } from './fixtures.ts'
 import { type Plain, readJsonExactly, readOutput } from './read-output.ts'
 

@@ -9,7 +9,7 @@ import { canonical, type Json, type MapNode, stringAt, toJson } from '../../src/
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { checkObject } from '../../src/schema/check-object.ts'
 import { kindEntry } from '../../src/schema/types-table.ts'
-import { someMutants } from '../../test/schema/mutants.ts'
+import { someMutants } from '../../test/rules/schema/mutants.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 
 type JsonMap = Record<string, Json>

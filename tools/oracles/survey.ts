@@ -2,18 +2,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import { findProgram } from '../../test/programs.ts'
+import { findProgram } from '../../test/repository/runner/programs.ts'
 import { eachParallel } from './each-parallel.ts'
 import { LinePrograms } from './line-program.ts'
 import { compare, type Outcome, type Result, shapeOf } from './outcome.ts'
 import { checkVersion, runKustomize } from './run-kustomize.ts'
 
-const BAILIWICK = [
-  process.execPath,
-  join(import.meta.dirname, '..', '..', 'src', 'surface', 'cli', 'run.ts'),
-  'render',
-  '--stdin',
-]
+const BAILIWICK = [process.execPath, join(import.meta.dirname, '../../src/surface/cli/run.ts'), 'render', '--stdin']
 const KUSTOMIZATION_FILE = /^(?:kustomization\.ya?ml|Kustomization)$/
 const LANES = 2
 

@@ -27,7 +27,7 @@ interface YamlCounts {
   readonly wrong: { readonly text: string; readonly why: string }[]
 }
 
-const FIXTURES = join(import.meta.dirname, '../../test/fixtures', 'render')
+const FIXTURES = join(import.meta.dirname, '../../test/fixtures/render')
 /** Longer texts say no more, and take longer. */
 const MAX_LINES = 40
 const BATCH = 2000

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { findProgram, programs } from '../../test/programs.ts'
+import { findProgram, programs } from '../../test/repository/runner/programs.ts'
 import { holdYaml } from './yaml-cases.ts'
 
 /** `npm run differential:yaml -- [--cases N] [--seed S]`: texts through our YAML reader and kustomize's. Fails where ours is wrong. */

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
-import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import {
   apiVersionOf,
   FLUX_INSTANCE,
@@ -320,7 +320,7 @@ const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 function read(tree: Tree, repository: string, path: string): FluxFile[] {
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return []
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = bufferOf(bytes)
   if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
   try {
     const documents = parseDocuments({ repository, path }, bytes)

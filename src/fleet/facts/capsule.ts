@@ -24,6 +24,18 @@ import { shownObject } from './shown.ts'
 
 type OfKind = (kind: string) => readonly Rendered[]
 
+/** What all render of a kind on one cluster, and what the platform alone does. */
+export interface OfKinds {
+  readonly rendered: OfKind
+  readonly platform: OfKind
+}
+
+/** The same of a list that is not kept by its owners. */
+export const ofKinds = (rendered: OfKind): OfKinds => ({
+  rendered,
+  platform: kind => rendered(kind).filter(isPlatform),
+})
+
 /** Tenants and TenantOwners among the objects of the platform. */
 export const capsuleObjects = (platform: OfKind): KubeObject[] =>
   ['Tenant', 'TenantOwner'].flatMap(kind => platform(`${CAPSULE_GROUP}/${kind}`)).map(({ object }) => object)
@@ -31,13 +43,12 @@ export const capsuleObjects = (platform: OfKind): KubeObject[] =>
 /**
  * The Tenant of each namespace of a cluster that Capsule counts as one of it: the ownerReference is written, Capsule's webhook sets it
  * where an owner or an administrator creates the Namespace, or the addon does for the home of an account. What else creates a
- * Namespace, Capsule does not look at, whatever its label. `rendered`: the objects of a kind; `ownerOf`: the tenant of a namespace.
+ * Namespace, Capsule does not look at, whatever its label. `ownerOf`: the tenant of a namespace.
  */
 export function capsuleNamespaces(
-  rendered: OfKind,
+  { platform, rendered }: OfKinds,
   ownerOf: (namespace: string) => string | undefined,
 ): ReadonlyMap<string, string> {
-  const platform: OfKind = kind => rendered(kind).filter(isPlatform)
   const objects = capsuleObjects(platform)
   const found = new Map<string, string>()
   if (objects.length === 0) return found
@@ -266,14 +277,12 @@ export function capsuleSettings(platform: (kind: string) => readonly Rendered[])
 
 /**
  * The roles and bindings that Capsule and its addon for Flux make on a cluster (internal/controllers/rbac and tenant of
- * Capsule 0.1 to 0.14, pkg/controller/serviceaccount of capsule-addon-fluxcd). `rendered`: the objects of a kind; `namespaces`:
- * as capsuleNamespaces gives them.
+ * Capsule 0.1 to 0.14, pkg/controller/serviceaccount of capsule-addon-fluxcd). `namespaces`: as capsuleNamespaces gives them.
  */
 export function capsuleRbac(
-  rendered: (kind: string) => readonly Rendered[],
+  { platform, rendered }: OfKinds,
   namespaces: ReadonlyMap<string, string>,
 ): readonly KubeObject[] {
-  const platform = (kind: string) => rendered(kind).filter(isPlatform)
   const ofCapsule = capsuleObjects(platform)
   const settings = capsuleSettings(platform)
   if (ofCapsule.length === 0 && settings.length === 0) return []

@@ -7,7 +7,7 @@ import { confirmWrite, covers, type WriteRefusal } from '../../kube/rbac/confirm
 import { accountOf, compactString, type PolicyRule, userInfo } from '../../kube/rbac/policy-rule.ts'
 import type { Cluster } from '../model/fleet.ts'
 import { nodeOf } from '../model/kustomization-spec.ts'
-import { capsuleRbac } from './capsule.ts'
+import { capsuleRbac, type OfKinds } from './capsule.ts'
 import type { Rendered } from './object-table.ts'
 
 /** What someone holds by one binding where it should hold nothing. */
@@ -24,22 +24,23 @@ export interface ForeignRight {
 
 /**
  * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants and those that Flux
- * installs. `rendered`: the objects of a kind; `ofCapsule`: as capsuleNamespaces gives them.
+ * installs. `ofCapsule`: as capsuleNamespaces gives them.
  */
 export function clusterRights(
-  rendered: (kind: string) => readonly Rendered[],
+  objects: OfKinds,
   ofCapsule: ReadonlyMap<string, string>,
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
 ): ClusterRights {
-  const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
+  const all = (...kinds: readonly string[]) => kinds.flatMap(kind => objects.rendered(`${RBAC_GROUP}/${kind}`))
   const excess = excessAggregation(all('ClusterRole'))
   const roles = all('Role', 'ClusterRole').filter(({ object }) => !excess.has(object))
-  const platform = all('ClusterRole', 'ClusterRoleBinding').filter(({ node }) => node.tenant === undefined)
+  const clusterWide = ['ClusterRole', 'ClusterRoleBinding'].flatMap(kind => objects.platform(`${RBAC_GROUP}/${kind}`))
   const flux = assumedRbac(
     cluster,
-    platform.map(({ object }) => object),
+    clusterWide.map(({ object }) => object),
   )
-  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsuleRbac(rendered, ofCapsule), flux)
+  const capsule = capsuleRbac(objects, ofCapsule)
+  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsule, flux)
 }
 
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */

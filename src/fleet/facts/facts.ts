@@ -11,6 +11,13 @@ export type ClusterFacts = Omit<Cluster, 'owners'>
 
 const NOTHING: ReadonlySet<string> = new Set()
 
+type TableName = 'rendered' | 'platform'
+const IN_TABLE: Readonly<Record<TableName, (node: FleetNode) => boolean>> = {
+  rendered: () => true,
+  platform: ({ tenant }) => tenant === undefined,
+}
+const TABLES: readonly TableName[] = ['rendered', 'platform']
+
 /** What a fact is called; `changes` of a move name them. */
 type FactName = string
 
@@ -28,7 +35,7 @@ export class Facts {
   #clusters: ReadonlyMap<string, Cluster>
   #nodes: Map<string, FleetNode>
   #ranks: ReadonlyMap<string, number>
-  readonly #tables = new Map<string, ObjectTable>()
+  readonly #tables = new Map<`${TableName} ${string}`, ObjectTable>()
   readonly #memos = new Map<string, Memo>()
   readonly #memosByFact = new Map<FactName, Set<string>>()
   #contents: Map<string, Tree> | undefined
@@ -119,13 +126,23 @@ export class Facts {
 
   /** The objects of a cluster by one of the keys of `keysOf`. */
   rendered(cluster: string, key: string): readonly Rendered[] {
-    this.#used?.add(`rendered ${cluster}\0${key}`)
-    let table = this.#tables.get(cluster)
-    if (!table) {
-      table = new ObjectTable(this.#fleet.nodes.filter(node => node.cluster === cluster))
-      this.#tables.set(cluster, table)
+    return this.#objectsOf('rendered', cluster, key)
+  }
+
+  /** Those of them that the platform renders: what a tenant changes bears on no answer that follows from these. */
+  platform(cluster: string, key: string): readonly Rendered[] {
+    return this.#objectsOf('platform', cluster, key)
+  }
+
+  #objectsOf(table: TableName, cluster: string, key: string): readonly Rendered[] {
+    const name = `${table} ${cluster}` as const
+    this.#used?.add(`${name}\0${key}`)
+    let objects = this.#tables.get(name)
+    if (!objects) {
+      objects = new ObjectTable(this.#fleet.nodes.filter(node => node.cluster === cluster && IN_TABLE[table](node)))
+      this.#tables.set(name, objects)
     }
-    return table.of(key)
+    return objects.of(key)
   }
 
   /** What a repository holds at what a source follows (`ref` as refKey gives it); undefined if it was not read. */
@@ -230,8 +247,12 @@ export class Facts {
     if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
     for (const cluster of new Set([was?.cluster, is?.cluster])) {
       if (cluster === undefined) continue
-      const table = this.#tables.get(cluster)
-      for (const key of table?.replace(was, is, rank, other) ?? []) changed.add(`rendered ${cluster}\0${key}`)
+      for (const table of TABLES) {
+        const name = `${table} ${cluster}` as const
+        const [before, after] = [was, is].map(node => (node && IN_TABLE[table](node) ? node : undefined))
+        const keys = this.#tables.get(name)?.replace(before, after, rank, other) ?? []
+        for (const key of keys) changed.add(`${name}\0${key}`)
+      }
     }
   }
 

@@ -25,11 +25,11 @@ import {
 } from './capsule.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './charts.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
-import { type FleetAnswers, isPlatform } from './object-index.ts'
+import { type FleetAnswers, objectsOn } from './object-index.ts'
 import { kindOf, type Rendered } from './object-table.ts'
 import {
   clusterWideCreation,
-  HeldNodes,
+  heldNodes,
   type KubeConfigUse,
   kubeConfigUses,
   type ReconcilerOf,
@@ -165,8 +165,8 @@ export class FleetIndex extends RightsIndex {
   /** Who owns a Capsule Tenant on a cluster. */
   capsuleOwners(cluster: string): ReadonlySet<string> {
     return this.#facts.memo(`capsule ${cluster}`, () => {
-      const all = ['Tenant', 'TenantOwner'].flatMap(kind => this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`))
-      return capsuleOwners(all.filter(isPlatform).map(({ object }) => object))
+      const all = ['Tenant', 'TenantOwner'].flatMap(kind => this.platformAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`))
+      return capsuleOwners(all.map(({ object }) => object))
     })
   }
 
@@ -258,8 +258,7 @@ export class FleetIndex extends RightsIndex {
 
   /** The name of the Tenant of each namespace that Capsule counts as one of it, in the order of the nodes. */
   capsuleNamespaces(cluster: string): ReadonlyMap<string, string> {
-    const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
-    const work = () => capsuleNamespaces(rendered, namespace => this.ownerOf(cluster, namespace))
+    const work = () => capsuleNamespaces(objectsOn(this, cluster), namespace => this.ownerOf(cluster, namespace))
     return this.#facts.memo(`capsule namespaces ${cluster}`, work)
   }
 
@@ -367,7 +366,7 @@ export class FleetIndex extends RightsIndex {
   /** The first cluster of the fleet's own Flux on which the platform applies a folder of a repository, evaluated. */
   applierOf({ url, ref }: Pick<NodeSource, 'url' | 'ref'>, folder: string): string | undefined {
     const nodes = this.#facts.nodes()
-    const held = new HeldNodes({ nodes })
+    const held = heldNodes(nodes)
     const isThere = ({ path, source }: FleetNode) =>
       artifactPath(path) === folder && source.url === url && refKey(source.ref) === refKey(ref)
     const isApplied = ({ key, tenant, parent, hub, digest }: FleetNode) =>

@@ -5,13 +5,13 @@ import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { type Binding, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf, type ResourceRequest, type UserInfo, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type FleetNode, whyIncomplete } from '../model/fleet.ts'
+import { type FleetNode, nodesByKey, whyIncomplete } from '../model/fleet.ts'
 import { renderResourceSet } from '../rendering/render-resource-set.ts'
 import { CONTROLLER } from '../tenancy/delegated.ts'
 import { unseenOwners } from './capsule.ts'
 import type { FleetAnswers } from './object-index.ts'
 import type { Rendered } from './object-table.ts'
-import { HeldNodes, isMarked } from './reconcilers.ts'
+import { heldNodes, isMarked } from './reconcilers.ts'
 import { shownObject } from './shown.ts'
 
 /** Explains why the rights of a binding's role are unknown. */
@@ -284,8 +284,8 @@ function* authoredLike(
 
 /** Why nothing new of a node is applied: it is suspended or held, or waits for a Kustomization that is never ready. */
 function nodeFaults(nodes: readonly FleetNode[]): (node: FleetNode) => Omit<UnappliedGrant, 'object'> | undefined {
-  const held = new HeldNodes({ nodes })
-  const byKey = new Map(nodes.map(node => [node.key, node]))
+  const held = heldNodes(nodes)
+  const byKey = nodesByKey(nodes)
   const isUnseen = nodes.some(one => one.source.opaque !== undefined || whyIncomplete(one) !== undefined)
   const ownFault = (node: FleetNode) => {
     const name = nameOf(node)

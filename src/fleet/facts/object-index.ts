@@ -53,16 +53,12 @@ export class ObjectIndex {
 
   /** Objects of a kind in a namespace that the platform renders. */
   platformRendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
-    return this.#ofPlatform(cluster, `${kind}\0${namespace}`)
+    return this.#facts.platform(cluster, `${kind}\0${namespace}`)
   }
 
   /** The same in any namespace. */
   platformAnywhere(cluster: string, kind: string): readonly Rendered[] {
-    return this.#ofPlatform(cluster, kind)
-  }
-
-  #ofPlatform(cluster: string, key: string): readonly Rendered[] {
-    return this.#facts.memo(`platform ${cluster}\0${key}`, () => this.#facts.rendered(cluster, key).filter(isPlatform))
+    return this.#facts.platform(cluster, kind)
   }
 
   /** Every node's version of one object. */
@@ -72,14 +68,14 @@ export class ObjectIndex {
 
   /** The object as the platform renders it on a cluster, the last one where there are several. */
   platformObject(cluster: string, kind: string, namespace: string, name: string): KubeObject | undefined {
-    return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
+    return this.#facts.platform(cluster, `${kind}\0${namespace}\0${name}`).at(-1)?.object
   }
 
   /** The CustomResourceDefinitions of a kind (`<group>/<Kind>`) that the platform renders; a tenant's do not count. */
   definitionsOf(cluster: string, kind: string): readonly KubeObject[] {
     const definitions = this.#facts.memo(`definitions ${cluster}`, () => {
       const all = new Map<string, KubeObject[]>()
-      for (const { object } of this.renderedAnywhere(cluster, DEFINITION).filter(isPlatform)) {
+      for (const { object } of this.platformAnywhere(cluster, DEFINITION)) {
         const key = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
         const same = all.get(key)
         if (same) same.push(object)
@@ -104,6 +100,12 @@ export class ObjectIndex {
     return scopeOf(apiVersion, kind, this.customKinds(cluster).scopes)
   }
 }
+
+/** What is rendered of a kind on one cluster. */
+export const objectsOn = (index: ObjectIndex, cluster: string) => ({
+  rendered: (kind: string) => index.renderedAnywhere(cluster, kind),
+  platform: (kind: string) => index.platformAnywhere(cluster, kind),
+})
 
 export const isPlatform = ({ node }: Rendered): boolean => node.tenant === undefined
 

@@ -1,10 +1,11 @@
+import { oncePer } from '../../base/once-per.ts'
 import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { type PolicyRule, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type FleetNode, isIncomplete, type Lockdown } from '../model/fleet.ts'
+import { type FleetNode, isIncomplete, type Lockdown, nodesByKey } from '../model/fleet.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../model/kustomization-spec.ts'
 import type { Facts } from './facts.ts'
 import type { FleetAnswers } from './object-index.ts'
@@ -93,12 +94,12 @@ export function kubeConfigUses(rendered: (kind: string) => readonly Rendered[]):
  * The nodes of which Flux does not apply what git says of them: their Kustomization is marked to be left alone, or what
  * renders it is suspended or held itself. What was applied of it before goes on.
  */
-export class HeldNodes {
+class HeldNodes {
   readonly #nodes: ReadonlyMap<string, FleetNode>
   readonly #known = new Map<string, boolean>()
 
-  constructor({ nodes }: { readonly nodes: readonly FleetNode[] }) {
-    this.#nodes = new Map(nodes.map(node => [node.key, node]))
+  constructor(nodes: readonly FleetNode[]) {
+    this.#nodes = nodesByKey(nodes)
   }
 
   has(key: string): boolean {
@@ -119,6 +120,9 @@ export class HeldNodes {
     return this.#nodes.get(key)?.suspend === true || this.has(key)
   }
 }
+
+/** Those of a fleet. */
+export const heldNodes = oncePer((nodes: readonly FleetNode[]) => new HeldNodes(nodes))
 
 /** Whether Flux leaves an object in git alone (fluxcd/pkg ssa: labels and annotations, in any case). */
 export function isMarked(object: KubeObject): boolean {

@@ -45,7 +45,7 @@ import {
   unappliedText,
   unseenGrants,
 } from './grants.ts'
-import { type FleetAnswers, ObjectIndex } from './object-index.ts'
+import { type FleetAnswers, ObjectIndex, objectsOn } from './object-index.ts'
 import { kindOf } from './object-table.ts'
 
 const NO_NAMES: readonly string[] = []
@@ -261,8 +261,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   }
 
   #rights(cluster: string): ClusterRights {
-    const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
-    const work = () => clusterRights(rendered, this.capsuleNamespaces(cluster), this.cluster(cluster))
+    const work = () => clusterRights(objectsOn(this, cluster), this.capsuleNamespaces(cluster), this.cluster(cluster))
     return this.#facts.memo(`rights ${cluster}`, work)
   }
 

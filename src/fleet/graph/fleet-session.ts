@@ -1,5 +1,5 @@
 import type { Tree } from '../../git/tree.ts'
-import { type Cluster, type Fleet, type FleetNode, isComplete, isIncomplete } from '../model/fleet.ts'
+import { type Cluster, type Fleet, type FleetNode, isComplete, isIncomplete, nodesByKey } from '../model/fleet.ts'
 import type { FleetInput, SourceContent } from '../model/input.ts'
 import { sameAccess, sameDeep, sameNode } from '../model/same-node.ts'
 import { refKey } from '../model/source-ref.ts'
@@ -47,7 +47,7 @@ export class FleetSession {
     const fleet = before ? keepUnchanged(built, before.fleet) : built
     const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.name)])
     const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))
-    return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet) }
+    return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet), roots: {} }
   }
 
   /** The state that differs in the fewest trees; the latest of several. */
@@ -104,7 +104,7 @@ function withKnownTrees(input: FleetInput, known: FleetInput): FleetInput {
 
 /** The same fleet, whose parts that are as they were before are the very parts of before. */
 function keepUnchanged(fleet: Fleet, before: Fleet): Fleet {
-  const nodes = new Map(before.nodes.map(node => [node.key, node]))
+  const nodes = nodesByKey(before.nodes)
   const clusters = new Map(before.clusters.map(cluster => [cluster.name, cluster]))
   const kept = fleet.nodes.map(node => {
     const known = nodes.get(node.key)
@@ -176,7 +176,7 @@ export function buildWithEarlier(
     let open = missing
     for (let index = 0; index < earlier.states.length && open.length > 0; index++) {
       const state = stateAt(index)
-      const known = new Map(state.nodes.map(node => [node.key, node]))
+      const known = nodesByKey(state.nodes)
       for (const { key, parent, cluster } of open) {
         const node = known.get(key)
         if (!node || !isComplete(node)) continue

@@ -18,6 +18,7 @@ import {
 import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import type { FoundClusters } from '../bootstrap/find-clusters.ts'
 import { type Fleet, type FleetNode, isIncomplete, lostOwners } from '../model/fleet.ts'
 import { addressIn, FLEET_FILE } from '../model/fleet-config.ts'
 import { type FleetInput, isUnknown, revisionKey, revisionOf, type SourceContent } from '../model/input.ts'
@@ -41,7 +42,7 @@ import { retainedObjects } from './walk-cluster.ts'
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
   if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
-  const mayMove = input.config !== before.input.config || changed.some(one => one.place === 0)
+  const mayMove = configOf(input) !== configOf(before.input) || changed.some(one => one.place === 0)
   if ((mayMove || !sameDeep(input.fleet.clusters, before.input.fleet.clusters)) && !sameRoots(before, input))
     return undefined
   if (changed.length === 0) return { ...before, input }
@@ -83,6 +84,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     rendered: before.rendered,
     since: rendered.size === 0 ? before.since : new Map([...before.since, ...rendered]),
     shape: before.shape,
+    roots: before.roots,
   }
 }
 
@@ -179,8 +181,10 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
 const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { branch: fleet.branch } })
 
 /** Whether the same folders are what clusters start from. */
-const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
-  sameDeep(rootsOf(was, fleet.config, fleet.proposed), rootsOf(input, fleet.config, fleet.proposed))
+function sameRoots({ input: was, fleet, roots }: FleetState, input: FleetInput): boolean {
+  roots.known ??= rootsOf(was, fleet.config, fleet.proposed)
+  return sameDeep(roots.known, rootsOf(input, fleet.config, fleet.proposed))
+}
 
 /** Whether what the roots of all clusters render is certainly what it was. */
 function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {
@@ -204,7 +208,8 @@ function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolea
 }
 
 /** What the fleet's own file is read from. */
-const fileOf = ({ config, fleet }: FleetInput): string => fleetFileId(config ?? fleet.tree)
+const configOf = ({ config, fleet }: FleetInput): Tree => config ?? fleet.tree
+const fileOf = (input: FleetInput): string => fleetFileId(configOf(input))
 
 const fleetFileId = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
 
@@ -309,6 +314,8 @@ export interface FleetState {
   /** What was rendered instead since the fleet was walked: few things beside a map that is too large to copy. */
   readonly since: ReadonlyMap<string, readonly KubeObject[]>
   readonly shape: FleetShape
+  /** Where the clusters of the input start, once that was asked; states that follow from each other start at the same. */
+  readonly roots: { known?: FoundClusters }
 }
 
 /** What stays the same as long as only what nodes render changes. */

@@ -1,4 +1,5 @@
 import type { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Manifest } from '../../flux/installed-rbac.ts'
 import type { OpenedValues } from '../../flux/render-kustomization.ts'
@@ -390,3 +391,8 @@ export function lostOwners(before: Cluster | undefined, now: Owned): ReadonlyMap
     now.owners.get(namespace) !== tenant && now.givenTo(namespace) === undefined && !before?.selfMade?.has(namespace)
   return new Map([...(before?.owners ?? [])].filter(isLost))
 }
+
+/** The nodes of a fleet by their keys. */
+export const nodesByKey = oncePer(
+  (nodes: readonly FleetNode[]): ReadonlyMap<string, FleetNode> => new Map(nodes.map(node => [node.key, node])),
+)

@@ -2,7 +2,15 @@ import { hash } from 'node:crypto'
 import type { BailiwickError } from '../../base/errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
-import { type Cluster, type ClusterValues, type Fleet, type FleetNode, isComplete, isIncomplete } from './fleet.ts'
+import {
+  type Cluster,
+  type ClusterValues,
+  type Fleet,
+  type FleetNode,
+  isComplete,
+  isIncomplete,
+  nodesByKey,
+} from './fleet.ts'
 import { type DeclaredCluster, FLEET_FILE } from './fleet-config.ts'
 import type { ReadAccess } from './source-access.ts'
 import { refKey, type SourceRef } from './source-ref.ts'
@@ -145,7 +153,7 @@ const knownRetained = new WeakMap<Fleet, Retain>()
 export function retainOf(base: Fleet): Retain {
   const before = knownRetained.get(base)
   if (before) return before
-  const nodes = new Map(base.nodes.map(node => [node.key, node]))
+  const nodes = nodesByKey(base.nodes)
   const clusters = new Map(base.clusters.map(cluster => [cluster.name, cluster]))
   const retain = { nodes, clusters, isCompared: true }
   knownRetained.set(base, retain)

@@ -93,6 +93,9 @@ export const commonAnnotations: TransformingField<Pairs> = {
   },
 }
 
+/** What a pair costs at each place: a value and a field of their own. */
+const PAIR_STEPS = 8
+
 /** Labels or annotations. */
 type Pairs = readonly (readonly [string, Entry])[]
 
@@ -114,7 +117,7 @@ export function setPairs(
   for (const resource of resources.all) {
     const writer = new PairWriter(pairs, first)
     const matching = specsOf(currentId(resource))
-    budget.spend('steps', pairs.length * matching.length, first)
+    budget.spend('steps', PAIR_STEPS * pairs.length * matching.length, first)
     const write = (node: Node | undefined, spec: FieldSpec) => {
       // the map is copied, which is what takes the time where there are many pairs in it
       if (node?.type === 'map') budget.spend('steps', node.fields.size, first)

@@ -194,7 +194,7 @@ export function applyOperations(
     budget.spendOn(resource.root, origin)
     budget.spend('steps', operations.length * 10, origin)
     const before = toPlain(hasNotes(resource) ? withAnnotations(resource.root, origin) : resource.root)
-    resource.root = annotationsAsText(fromPlain(applyJsonPatch(before, operations)))
+    resource.root = annotationsAsText(fromPlain(applyJsonPatch(before, operations, budget)))
     checkIdentity(resource.root, origin)
   }
 }

@@ -1,16 +1,8 @@
 import { BailiwickError } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
-import {
-  canonical,
-  isAbsent,
-  type ListNode,
-  type MapNode,
-  type Node,
-  withElement,
-  withField,
-  withoutField,
-} from '../../kube/node.ts'
-import { checkObjectSize } from '../build-budget.ts'
+import { canonical, fieldLike, isAbsent, type ListNode, type MapNode, type Node, withElement } from '../../kube/node.ts'
+import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
+import { MapEdits } from '../resource/map-edits.ts'
 import { refuseUnknown } from '../resource/resource.ts'
 
 /**
@@ -18,32 +10,47 @@ import { refuseUnknown } from '../resource/resource.ts'
  * whether a field to replace or to copy is there, and knows negative indices. Throws `kustomize-invalid` where an
  * operation is none or does not find its place.
  */
-export function applyJsonPatch(root: MapNode, operations: readonly JsonPatchOperation[]): MapNode {
+export function applyJsonPatch(root: MapNode, operations: readonly JsonPatchOperation[], budget: BuildBudget): MapNode {
+  const [first] = operations
+  if (!first) return root
+  const edits = new MapEdits(steps => budget.spend('steps', steps, first.origin))
   let result: Node = root
   for (const operation of operations) {
-    result = apply(result, operation)
-    if (textOf(operation, 'op') === 'copy') checkObjectSize(result, operation.origin)
+    const { origin } = operation
+    const op = textOf(operation, 'op')
+    if (op === 'test' || op === 'copy') budget.spendOn(result, origin)
+    result = apply(result, operation, { origin, edits, budget })
+    if (op !== 'copy') continue
+    checkObjectSize(result, origin)
+    edits.release()
   }
   return result.type === 'map' ? result : fail('patch: replaces the object with a list', result.origin)
 }
 
-function apply(root: Node, operation: JsonPatchOperation): Node {
+/** How one operation edits an object. */
+interface Change {
+  readonly origin: Origin
+  readonly edits: MapEdits
+  readonly budget: BuildBudget
+}
+
+function apply(root: Node, operation: JsonPatchOperation, how: Change): Node {
   const { origin } = operation
   const op = textOf(operation, 'op')
   const value = operation.fields.get('value')
-  if (op === 'remove') return change(root, pathOf(operation), origin, remove)
+  if (op === 'remove') return change(root, pathOf(operation), how, remove)
   if (op === 'add') {
-    return change(root, pathOf(operation), origin, (node, key) => add(node, key, value ?? nothing(origin), origin))
+    return change(root, pathOf(operation), how, (node, key) => add(node, key, value ?? nothing(origin), how))
   }
-  if (op === 'replace') return replaceAt(root, operation, value)
+  if (op === 'replace') return replaceAt(root, operation, value, how)
   if (op === 'test') return test(root, operation, value)
   if (op !== 'move' && op !== 'copy') return fail(`patch: unknown operation ${JSON.stringify(op ?? '')}`, origin)
   const from = partsOf(textOf(operation, 'from') ?? fail(`patch: ${op} without from`, origin), origin)
   refuseNotes(from, origin)
   const source = lookup(root, from, origin)
   refuseUnknown(source, origin)
-  const rest = op === 'move' ? change(root, from, origin, remove) : root
-  return change(rest, pathOf(operation), origin, (node, key) => add(node, key, source ?? nothing(origin), origin))
+  const rest = op === 'move' ? change(root, from, how, remove) : root
+  return change(rest, pathOf(operation), how, (node, key) => add(node, key, source ?? nothing(origin), how))
 }
 
 const nothing = (origin: Origin): Node => ({ type: 'scalar', value: null, origin })
@@ -64,14 +71,14 @@ function partsOf(path: string, origin: Origin): string[] {
   return parts.map(part => part.replace(/~[01]/g, code => (code === '~1' ? '/' : '~')))
 }
 
-function replaceAt(root: Node, operation: JsonPatchOperation, value: Node | undefined): Node {
+function replaceAt(root: Node, operation: JsonPatchOperation, value: Node | undefined, how: Change): Node {
   const { origin } = operation
   if (textOf(operation, 'path') === '') {
     return value && value.type !== 'scalar'
       ? value
       : fail('patch: replaces the object with something that is not an object', origin)
   }
-  return change(root, pathOf(operation), origin, (node, key) => replace(node, key, value ?? nothing(origin), origin))
+  return change(root, pathOf(operation), how, (node, key) => replace(node, key, value ?? nothing(origin), how))
 }
 
 function test(root: Node, operation: JsonPatchOperation, value: Node | undefined): Node {
@@ -106,41 +113,44 @@ function hasFraction(node: Node): boolean {
   return typeof node.value === 'number' && !/^-?[0-9]+$/.test(node.text ?? String(node.value))
 }
 
-type Edit = (parent: MapNode | ListNode, key: string, origin: Origin) => Node
+type Edit = (parent: MapNode | ListNode, key: string, how: Change) => Node
 
-function change(node: Node, path: readonly string[], origin: Origin, edit: Edit): Node {
+function change(node: Node, path: readonly string[], how: Change, edit: Edit): Node {
+  const { origin } = how
   const [key, ...rest] = path as [string, ...string[]]
   if (node.type === 'scalar') return fail(`patch: the parent of ${JSON.stringify(key)} does not exist`, origin)
-  if (rest.length === 0) return edit(node, key, origin)
+  if (node.type === 'list') how.budget.spend('steps', node.items.length >> 5, origin)
+  if (rest.length === 0) return edit(node, key, how)
   if (node.type === 'map') {
     const field = node.fields.get(key)
     if (!field) return fail(`patch: the field ${JSON.stringify(key)} does not exist`, origin)
-    return withField(node, key, change(field.value, rest, origin, edit), field.key)
+    const value = change(field.value, rest, how, edit)
+    return value === field.value ? node : how.edits.set(node, key, fieldLike(field, field.key, value))
   }
   const index = existing(node, key, origin)
-  return withElement(node, index, change(node.items[index]!, rest, origin, edit))
+  return withElement(node, index, change(node.items[index]!, rest, how, edit))
 }
 
-function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
+function remove(parent: MapNode | ListNode, key: string, { origin, edits }: Change): Node {
   if (parent.type === 'map') {
     return parent.fields.has(key)
-      ? withoutField(parent, key, origin)
+      ? edits.remove(parent, key, origin)
       : fail(`patch: the field ${JSON.stringify(key)} to remove does not exist`, origin)
   }
   const index = existing(parent, key, origin)
   return { ...parent, items: parent.items.filter((_, i) => i !== index) }
 }
 
-function add(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
-  if (parent.type === 'map') return withField(parent, key, value, origin)
+function add(parent: MapNode | ListNode, key: string, value: Node, { origin, edits }: Change): Node {
+  if (parent.type === 'map') return edits.set(parent, key, fieldLike(parent.fields.get(key), origin, value))
   if (key === '-') return { ...parent, items: [...parent.items, value] }
   const index = indexOf(key, parent.items.length + 1, origin)
   return { ...parent, items: [...parent.items.slice(0, index), value, ...parent.items.slice(index)] }
 }
 
-function replace(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
-  if (parent.type === 'map') return withField(parent, key, value, origin)
-  return withElement(parent, existing(parent, key, origin), value)
+function replace(parent: MapNode | ListNode, key: string, value: Node, how: Change): Node {
+  if (parent.type === 'map') return add(parent, key, value, how)
+  return withElement(parent, existing(parent, key, how.origin), value)
 }
 
 /** The node at a path whose parent must be there; undefined for a field that is not. */

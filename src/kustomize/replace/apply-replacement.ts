@@ -4,6 +4,7 @@ import { at, type MapNode, type Node, type ScalarNode, stringAt, writtenText } f
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
 import type { Entry } from '../entry.ts'
+import { MapEdits } from '../resource/map-edits.ts'
 import { type Resource, refuseUnknown } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { ID_PARTS, IdPattern, selectsNotes } from '../select/select.ts'
@@ -35,10 +36,22 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
     for (const resource of resources.all) {
       if (!selection.takes(resource)) continue
       paths ??= target.fieldPaths.map(path => ({ ...path, parts: partsOf(path) }))
-      for (const path of paths) new Copy(resource, value, path, target.options, budget).run()
+      const edits = new MapEdits(steps => budget.spend('steps', steps, target.origin))
+      for (const path of paths) new Copy(resource, value, path, { ...target.options, edits }, budget).run()
+      checkObjectSize(resource.root, target.origin)
     }
   }
 }
+
+/** What names an object. */
+const IDENTITY: readonly (readonly string[])[] = [
+  ['apiVersion'],
+  ['kind'],
+  ['metadata', 'name'],
+  ['metadata', 'namespace'],
+]
+/** What it costs to follow one path in one object, beside what is written there. */
+const COPY_STEPS = 10
 
 interface FieldPath extends Entry {
   readonly parts: readonly string[]
@@ -51,14 +64,19 @@ function partsOf({ text, origin }: Entry): string[] {
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
+/** `edits`: those of all paths of a target in one object. */
+interface CopyOptions extends FieldOptions {
+  readonly edits: MapEdits
+}
+
 class Copy {
   private readonly resource: Resource
   private readonly value: SourceValue
   private readonly path: FieldPath
-  private readonly options: FieldOptions
+  private readonly options: CopyOptions
   private readonly budget: BuildBudget
 
-  constructor(resource: Resource, value: SourceValue, path: FieldPath, options: FieldOptions, budget: BuildBudget) {
+  constructor(resource: Resource, value: SourceValue, path: FieldPath, options: CopyOptions, budget: BuildBudget) {
     this.resource = resource
     this.value = value
     this.path = path
@@ -69,8 +87,13 @@ class Copy {
   run(): void {
     const { origin, parts } = this.path
     const before = this.resource.root
+    const names = IDENTITY.map(path => at(before, path))
+    // what is written to one place of a shared value is written to all, so nothing of it may be changed in place
+    if (this.resource.hasShared) this.options.edits.release()
+    this.budget.spend('steps', COPY_STEPS, origin)
     const how = {
       origin,
+      edits: this.options.edits,
       ...(this.options.create ? { create: this.value.type } : {}),
       spend: (steps: number): void => this.budget.spend('steps', steps, origin),
     }
@@ -82,9 +105,10 @@ class Copy {
       const message = `field path ${this.path.text}: ${describeRoot(before)} has no such field`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
-    if (root !== before) checkObjectSize(root, origin)
+    // a text adds one value; what a map or list adds is known before more of it is written
+    if (this.value.type !== 'scalar') checkObjectSize(root, origin)
     this.resource.overwrite(root as MapNode)
-    this.checkIdentity(before)
+    this.checkIdentity(names)
   }
 
   private write(node: Node, place: readonly (string | number)[]): Node {
@@ -123,11 +147,11 @@ class Copy {
    * A name that is not a string is nothing that an object can be applied by. Patches and prefixes make kustomize forget that a
    * name is a text, so one that looks like a number must stand in quotes.
    */
-  private checkIdentity(before: MapNode): void {
+  private checkIdentity(before: readonly (Node | undefined)[]): void {
     const { root } = this.resource
-    for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
+    for (const [index, path] of IDENTITY.entries()) {
       const node = at(root, path)
-      if (node === at(before, path)) continue
+      if (node === before[index]) continue
       const text = stringAt(root, path)
       if (text && node?.type === 'scalar' && (node.quoted || resolvePlain(text) === text)) continue
       this.refuse(`${path.join('.')} is not a string`)
@@ -158,9 +182,11 @@ class TargetSelection {
   private readonly target: ReplacementTarget
   private readonly selected: IdPattern
   private readonly rejected: readonly IdPattern[]
+  private readonly budget: BuildBudget
 
   constructor(target: ReplacementTarget, budget: BuildBudget) {
     this.target = target
+    this.budget = budget
     this.selected = new IdPattern(target.select, budget)
     this.rejected = target.reject.flatMap(one => {
       const pattern = new IdPattern(one, budget)
@@ -175,6 +201,7 @@ class TargetSelection {
       if ((one.labelSelector || one.annotationSelector) && selectsNotes(one, resource)) return false
     }
     const ids = idsOf(resource)
+    this.budget.spend('steps', ids.length * (1 + reject.length), this.target.origin)
     return ids.some(id => this.selected.matches(id)) && !this.rejected.some(one => ids.some(id => one.matches(id)))
   }
 }

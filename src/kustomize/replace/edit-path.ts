@@ -2,17 +2,18 @@ import { BailiwickError } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { containsPattern, type StepBudget } from '../../expr/regexp/pattern.ts'
 import {
+  fieldLike,
   isAbsent,
   type ListNode,
   type Node,
   type ScalarNode,
   withElement,
-  withField,
   writtenText,
 } from '../../kube/node.ts'
 import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry } from '../entry.ts'
+import type { MapEdits } from '../resource/map-edits.ts'
 
 type Place = readonly (string | number)[]
 
@@ -23,6 +24,7 @@ export interface PathEdit {
   readonly origin: Origin
   readonly edit: (node: Node, place: Place) => Node
   readonly spend: (steps: number) => void
+  readonly edits: MapEdits
 }
 
 /**
@@ -68,7 +70,8 @@ export class PathEditor {
       return node
     }
     const edited = this.walk(child, rest, [...place, name])
-    return edited === field?.value ? node : withField(node, name, edited, field?.key ?? edited.origin)
+    if (edited === field?.value) return node
+    return this.how.edits.set(node, name, fieldLike(field, field?.key ?? edited.origin, edited))
   }
 
   private index(node: Node, index: number, rest: readonly string[], place: Place): Node {

@@ -11,6 +11,7 @@ import {
   withValueAt,
 } from '../../kube/node.ts'
 import type { BuildBudget } from '../build-budget.ts'
+import { MapEdits } from './map-edits.ts'
 import type { Resource, ResourceId } from './resource.ts'
 
 /** A place that a transformer writes to, for kinds of objects; absent parts match everything. */
@@ -24,9 +25,6 @@ export interface FieldSpec {
 }
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
-
-/** Maps that were copied already and are not shared: several edits of one object may change them in place. */
-type Copies = Set<ReadonlyMap<string, Field>>
 
 /** Whether a place is one of objects of this kind. */
 export function specMatches(spec: FieldSpec, id: Pick<ResourceId, 'group' | 'version' | 'kind'>): boolean {
@@ -57,10 +55,13 @@ export function editField(
   origin: Origin,
   edit: Edit,
   budget?: BuildBudget,
-  copies: Copies = new Set(),
+  edits = editsWith(budget, origin),
 ): MapNode {
-  return editPath(root, 0, { spec, path: fieldPathOf(spec), origin, edit, budget, copies }) as MapNode
+  return editPath(root, 0, { spec, path: fieldPathOf(spec), origin, edit, budget, edits }) as MapNode
 }
+
+const editsWith = (budget: BuildBudget | undefined, origin: Origin) =>
+  new MapEdits(steps => budget?.spend('steps', steps, origin))
 
 interface Task {
   readonly spec: FieldSpec
@@ -68,7 +69,7 @@ interface Task {
   readonly origin: Origin
   readonly edit: Edit
   readonly budget: BuildBudget | undefined
-  readonly copies: Copies
+  readonly edits: MapEdits
 }
 
 function editPath(node: Node, depth: number, task: Task): Node {
@@ -100,7 +101,8 @@ function editMap(map: MapNode, depth: number, task: Task): Node {
   if (!field && !creates) return map
   const missing = !field || (isAbsent(field.value) && (creates || isList))
   const value = missing ? created(field, depth + 1, isList, task) : editPath(field.value, depth + 1, task)
-  return value === field?.value ? map : withValue(map, name, fieldLike(field, field?.key ?? task.origin, value), task)
+  if (value === field?.value) return map
+  return task.edits.set(map, name, fieldLike(field, field?.key ?? task.origin, value))
 }
 
 function created(field: Field | undefined, depth: number, isList: boolean, task: Task): Node {
@@ -108,22 +110,7 @@ function created(field: Field | undefined, depth: number, isList: boolean, task:
   // a null that should be a list becomes an empty one, whether or not anything is set in it
   if (isList) return editPath({ type: 'list', items: [], origin: field!.value.origin }, depth, task)
   if (depth === path.length) return task.edit(undefined, origin)
-  const fields = new Map<string, Field>()
-  task.copies.add(fields)
-  return editPath({ type: 'map', fields, origin }, depth, task)
-}
-
-function withValue(map: MapNode, name: string, field: Field, { budget, copies, origin }: Task): MapNode {
-  if (copies.has(map.fields)) {
-    const own = map.fields as Map<string, Field>
-    own.set(name, field)
-    return map
-  }
-  budget?.spend('steps', map.fields.size >> 3, origin)
-  const fields = new Map(map.fields)
-  fields.set(name, field)
-  copies.add(fields)
-  return { ...map, fields }
+  return editPath(task.edits.created(origin), depth, task)
 }
 
 function unsupported({ spec, origin }: Task): BailiwickError {
@@ -204,11 +191,11 @@ export function editPlaces(
   edit: (node: Node | undefined, spec: FieldSpec, origin: Origin) => Node,
   budget?: BuildBudget,
 ): void {
-  const copies: Copies = new Set()
+  const edits = editsWith(budget, origin)
   let root = resource.root
   for (const spec of specs) {
     const noted = withNotes(resource, root, spec, origin)
-    root = editField(noted, spec, origin, (node, at) => edit(node, spec, at), budget, copies)
+    root = editField(noted, spec, origin, (node, at) => edit(node, spec, at), budget, edits)
   }
   resource.overwrite(root)
 }

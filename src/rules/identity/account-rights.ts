@@ -307,7 +307,7 @@ export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetInde
   const isChanged = (object: KubeObject) => {
     const { apiVersion, kind, namespace, name } = idOf(object)
     const was = before.versionsOf(node.cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name)
-    return !was.some(one => canonical(one.object.root) === canonical(object.root))
+    return !was.some(one => one.object === object || canonical(one.object.root) === canonical(object.root))
   }
   const isGrant = ({ apiVersion, kind }: ReturnType<typeof idOf>) =>
     (LAST_STAGE.has(kind) || kind === 'ClusterRole') && groupOf(apiVersion) === RBAC_GROUP

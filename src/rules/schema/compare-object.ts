@@ -32,7 +32,7 @@ export interface ComparedObject {
   readonly refusedByAll?: readonly Problem[]
   /** It is the catalog's definition, which may be of an older release than the cluster's. */
   readonly isCatalog: boolean
-  /** Compares another content of the object in the same way. */
+  /** Compares another content of the object in the same way, with every problem that a misspelled key causes. */
   readonly again: (root: MapNode) => SchemaAnswer
 }
 
@@ -50,8 +50,8 @@ export function compareObject(
   isDecrypted: boolean,
   old?: KubeObject,
 ): ComparedObject {
-  const again = (root: MapNode) => compared({ ...object, root }, version, definitions, isDecrypted, old).answer
-  return { ...compared(object, version, definitions, isDecrypted, old), again }
+  const again = (root: MapNode) => compared({ ...object, root }, version, definitions, isDecrypted, old, true).answer
+  return { ...compared(object, version, definitions, isDecrypted, old, false), again }
 }
 
 /** Number of keys of an object that are tried under another name: each compares the whole object again. */
@@ -70,7 +70,8 @@ function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: Ma
     if (left-- === 0) break
     const renamed = renamedKey(root, path, name)
     const after = renamed ? check(renamed).problems : answer.problems
-    const gone = answer.problems.filter(one => one !== problem && !after.some(other => isSame(one, other)))
+    const stays = new Set(after.map(keyOfProblem))
+    const gone = answer.problems.filter(one => one !== problem && !stays.has(keyOfProblem(one)))
     if (gone.length > 0) causes.add(problem)
     for (const one of gone) following.add(one)
   }
@@ -85,14 +86,13 @@ function isMade(root: MapNode, place: Path): boolean {
   return parent?.type === 'map' && parent.fields.get(String(place.at(-1)))?.key === parent.origin
 }
 
-const keyOf = (path: Path) => JSON.stringify(path)
-
 function compared(
   object: KubeObject,
   version: ComparedVersion,
   definitions: (kind: string) => readonly KubeObject[],
   isDecrypted: boolean,
-  old?: KubeObject,
+  old: KubeObject | undefined,
+  isRaw: boolean,
 ): Omit<ComparedObject, 'again'> {
   const { apiVersion, kind, name } = idOf(object)
   const group = groupOf(apiVersion)
@@ -100,7 +100,8 @@ function compared(
   const catalog = own.length > 0 ? undefined : catalogued(group, kind)
   const compare = (definition: Definition) => {
     const check = (root: MapNode) => checkCustom(root, definition, { isDecrypted, old: old?.root })
-    return withoutMisspelled(check(object.root), object.root, check)
+    const answer = check(object.root)
+    return isRaw ? answer : withoutMisspelled(answer, object.root, check)
   }
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
   if (refused) return { ...refused, isCatalog: false }
@@ -120,9 +121,10 @@ function compared(
   const isAssumed = !version.isCertain
   const check = (root: MapNode) =>
     checkObject(root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-  const answer = withoutMisspelled(check(object.root), object.root, check)
+  const raw = check(object.root)
+  const answer = isRaw ? raw : withoutMisspelled(raw, object.root, check)
   const refusedByAll =
-    isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
+    !isRaw && isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
   return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
 }
 
@@ -136,8 +138,13 @@ function refusedIn(
   return versions.reduce((left, version) => {
     if (left.length === 0) return left
     const check = (one: MapNode) => checkObject(one, { version, isDecrypted })
-    const others = withoutMisspelled(check(root), root, check).problems
-    return left.filter(one => others.some(other => isSame(one, other)))
+    const all = check(root)
+    const isIn = (others: readonly Problem[]) => {
+      const keys = new Set(others.map(keyOfProblem))
+      return (one: Problem) => keys.has(keyOfProblem(one))
+    }
+    // what a misspelled key causes is only looked for where that makes a difference
+    return left.every(isIn(all.problems)) ? left : left.filter(isIn(withoutMisspelled(all, root, check).problems))
   }, problems)
 }
 
@@ -157,7 +164,8 @@ function comparedWithAll(
   return { ...(refusing[0] ?? all[0]!), isCertain: refusing.length === all.length && last.isApplied }
 }
 
-const isSame = (one: Problem, other: Problem) => one.kind === other.kind && keyOf(one.path) === keyOf(other.path)
+/** Equal for problems of one kind at one place. */
+const keyOfProblem = ({ kind, path }: Problem) => JSON.stringify([kind, ...path])
 
 interface OwnDefinition {
   readonly definition: Definition

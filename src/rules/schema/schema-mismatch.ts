@@ -60,6 +60,9 @@ function withoutCopied(compared: ComparedObject, node: FleetNode, object: KubeOb
   return { ...compared, answer: { ...compared.answer, problems, count } }
 }
 
+/** Problems of one object that an edit is sought for: a key that is renamed is compared with the whole object again. */
+const MAX_EDITS = 12
+
 /** Each place of an object that the cluster refuses, or may refuse. */
 function* mismatches(
   { object, id, node }: Pick<Subject, 'object' | 'id' | 'node'>,
@@ -67,6 +70,9 @@ function* mismatches(
 ): Iterable<Violation> {
   const { problems, count } = compared.answer
   const who = objectPart(id.kind, id.namespace, id.name)
+  let left = MAX_EDITS
+  let all: number | undefined
+  const countOfAll = () => (all ??= compared.again(object.root).count)
   for (const problem of problems) {
     if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
     yield {
@@ -77,7 +83,7 @@ function* mismatches(
       value: problemKey(problem),
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
-      ...editOf(object.root, problem, compared),
+      ...(left-- > 0 ? editOf(object.root, problem, compared.again, countOfAll) : {}),
     }
   }
   for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
@@ -129,9 +135,14 @@ function mayBeNewer(root: MapNode, problem: Problem): boolean {
 }
 
 /** A word that differs from an allowed one only in case becomes that one; a key that resembles only one is renamed. */
-function editOf(root: MapNode, problem: Problem, compared: ComparedObject): { edit?: Edit } {
+function editOf(
+  root: MapNode,
+  problem: Problem,
+  again: ComparedObject['again'],
+  countOfAll: () => number,
+): { edit?: Edit } {
   const { kind, path, names = [] } = problem
-  if (kind === 'unknown-field' || kind === 'dropped-field') return renaming(root, problem, compared)
+  if (kind === 'unknown-field' || kind === 'dropped-field') return renaming(root, problem, again, countOfAll)
   const written = kind === 'not-allowed' ? stringAt(root, path)?.toLowerCase() : undefined
   const [meant, ...others] = names.filter(name => name.toLowerCase() === written)
   return meant === undefined || others.length > 0 ? {} : { edit: { set: meant } }
@@ -141,7 +152,8 @@ function editOf(root: MapNode, problem: Problem, compared: ComparedObject): { ed
 function renaming(
   root: MapNode,
   { path, names = [], since, until }: Problem,
-  { again, answer }: ComparedObject,
+  again: ComparedObject['again'],
+  countOfAll: () => number,
 ): { edit?: Edit } {
   const key = String(path.at(-1))
   const alike = names.filter(name => probably(key, [name]) !== undefined)
@@ -154,7 +166,7 @@ function renaming(
   if (!renamed) return {}
   const after = again(renamed)
   const isValid = after.problems.every(one => !startsWith(one.path, [...start, meant]))
-  return isValid && after.count < answer.count ? { edit: { rename: meant } } : {}
+  return isValid && after.count < countOfAll() ? { edit: { rename: meant } } : {}
 }
 
 const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)

@@ -5,7 +5,7 @@ import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { Subject } from '../../fleet/facts/subject.ts'
 import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
-import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -246,14 +246,14 @@ function* files(tree: Tree): Iterable<TreeEntry> {
 }
 
 function inText(bytes: Uint8Array) {
-  const text = Buffer.from(bytes).toString('latin1')
+  const text = bufferOf(bytes).toString('latin1')
   const found = credentialIn(text)
   return found && { what: found.what, line: lineAt(text, found.index) }
 }
 
 /** Comment lines as one text without the comment marks: a key may span several. */
 function inComments(bytes: Uint8Array) {
-  const text = Buffer.from(bytes).toString('latin1')
+  const text = bufferOf(bytes).toString('latin1')
   if (!text.includes('#')) return undefined
   const lines: { readonly text: string; readonly line: number }[] = []
   let number = 0

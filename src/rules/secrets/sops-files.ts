@@ -2,7 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import { readFlatFile } from '../../flux/sops/encrypted-values.ts'
-import { readUnlessLarge, type Tree } from '../../git/tree.ts'
+import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { at, canonical, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
 
@@ -28,11 +28,14 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
       if (entry.type !== 'file' || !(STRUCTURED.test(entry.path) || FLAT.test(entry.path))) continue
-      const bytes = readUnlessLarge(tree, entry.path)
-      if (!bytes || !speaksOfSops(bytes)) continue
-      left -= bytes.length
+      const known = withoutSops.get(formatOf(entry))
+      const bytes = known === undefined ? readUnlessLarge(tree, entry.path) : undefined
+      const size = known ?? (bytes && speaksOfSops(bytes) ? bytes.length : 0)
+      left -= size
       if (left < 0) throw tooMuch(repository, entry.path)
-      yield* documentsOf(tree, repository, entry.path)
+      const documents = bytes ? documentsOf(tree, repository, entry.path) : []
+      if (bytes && documents.length === 0) rememberWithout(entry, size)
+      yield* documents
     }
   }
 }
@@ -46,6 +49,20 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
   })
 }
 
+/**
+ * Files with nothing encrypted, which are most, by object id and format, with what each takes of the limit: a change looks at
+ * the others again.
+ */
+const withoutSops = new Map<string, number>()
+const MAX_WITHOUT_SOPS = 100_000
+const formatOf = ({ path, id }: TreeEntry) => `${id}${FLAT.exec(path)?.[0] ?? ''}`
+
+function rememberWithout(entry: TreeEntry, size: number): void {
+  if (entry.id === '') return
+  if (withoutSops.size >= MAX_WITHOUT_SOPS) withoutSops.clear()
+  withoutSops.set(formatOf(entry), size)
+}
+
 /** Every document of a file that SOPS encrypted: one without a block of SOPS was not there when SOPS wrote the file. */
 export function allDocuments(tree: Tree, repository: string, file: string): readonly Node[] {
   if (tree.entry(file)?.type !== 'file') return []
@@ -56,7 +73,7 @@ export function allDocuments(tree: Tree, repository: string, file: string): read
   return root ? [root] : []
 }
 
-const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
+const speaksOfSops = (bytes: Uint8Array): boolean => bufferOf(bytes).includes('sops')
 
 function tooMuch(repository: string, file: string): BailiwickError {
   const problem = message`more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${part('path', file)} and later files are not read`

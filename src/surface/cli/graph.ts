@@ -1,4 +1,4 @@
-import { type Fleet, type FleetNode, whyIncomplete } from '../../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey, whyIncomplete } from '../../fleet/model/fleet.ts'
 import { type GraphFormat, graphText } from '../../report/formats/graph-text.ts'
 import type { Command } from './command.ts'
 import { parseOptions, usageError } from './parse-options.ts'
@@ -47,7 +47,7 @@ const isTooLarge = (text: string) => text.length > MAX_TEXT || text.split(/ (?:-
 
 /** These nodes and the nodes that apply them. */
 function withParents(fleet: Fleet, nodes: readonly FleetNode[]): readonly FleetNode[] {
-  const byKey = new Map(fleet.nodes.map(node => [node.key, node]))
+  const byKey = nodesByKey(fleet.nodes)
   const kept = new Set<string>()
   for (const node of nodes) {
     for (let here: FleetNode | undefined = node; here && !kept.has(here.key); here = byKey.get(here.parent ?? ''))

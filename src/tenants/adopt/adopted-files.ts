@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
-import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../../fleet/model/fleet.ts'
 import { parentOf } from '../../fleet/rendering/trees.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, canonical, stringAt, withField } from '../../kube/node.ts'
@@ -131,7 +131,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** What differs between two fleets besides an adoption; undefined where nothing does. */
 export function unexpectedChange(before: Fleet, after: Fleet, expected: ExpectedChange): string | undefined {
-  const now = new Map(after.nodes.map(node => [node.key, node]))
+  const now = nodesByKey(after.nodes)
   const old = new Set(before.nodes.map(node => node.key))
   const added = after.nodes.find(node => !old.has(node.key))
   if (added) return `${added.key} would be new`

@@ -1,7 +1,14 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { installedControllers, LOCKDOWN_FLAGS } from '../../fleet/bootstrap/lockdown.ts'
 import { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { type Cluster, type Fleet, type FleetNode, type Lockdown, whyIncomplete } from '../../fleet/model/fleet.ts'
+import {
+  type Cluster,
+  type Fleet,
+  type FleetNode,
+  type Lockdown,
+  nodesByKey,
+  whyIncomplete,
+} from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomization-spec.ts'
 import { overlayTree } from '../../fleet/rendering/trees.ts'
 import { references } from '../../flux/references.ts'
@@ -90,7 +97,7 @@ function assertSet({ clusters }: Fleet, { name }: Cluster, step: LockdownStep): 
 
 /** Anything but Deployments of Flux, and the Kustomization of the root, that would be other than before. */
 function otherChange(before: Fleet, after: Fleet, { name }: Cluster): string | undefined {
-  const now = new Map(after.nodes.map(node => [node.key, node]))
+  const now = nodesByKey(after.nodes)
   for (const node of before.nodes) {
     const next = new Map(now.get(node.key)?.objects.map(object => [keyOf(idOf(object)), object]))
     if (node.error === undefined && now.get(node.key)?.error === undefined && next.size !== node.objects.length) {

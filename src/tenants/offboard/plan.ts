@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import { canonical, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
@@ -232,7 +232,7 @@ function compareOffboarded(
   ending: ReadonlySet<string>,
   isExpected: IsExpected = () => false,
 ): string | undefined {
-  const now = new Map(after.nodes.map(node => [node.key, node]))
+  const now = nodesByKey(after.nodes)
   const old = new Set(before.nodes.map(({ key }) => key))
   for (const node of before.nodes) {
     const other = now.get(node.key)

@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml'
 import type { BailiwickError } from '../../base/errors.ts'
-import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../../fleet/model/fleet.ts'
 import { TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
@@ -34,7 +34,7 @@ const IDENTITY = [
  * as before, and the new tenant is what its manifests say, on its clusters and nowhere else.
  */
 export function compareFleets(before: Fleet, after: Fleet, expected: Expected): string | undefined {
-  const old = new Map(before.nodes.map(node => [node.key, node]))
+  const old = nodesByKey(before.nodes)
   for (const node of before.nodes) {
     if (!after.nodes.some(other => other.key === node.key)) return `${node.key} would be gone`
   }

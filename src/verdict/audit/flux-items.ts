@@ -12,7 +12,7 @@ import {
 import { assumedText } from '../../fleet/facts/cluster-rights.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { shown } from '../../fleet/facts/shown.ts'
-import type { FleetNode, FluxController, FluxInstallation } from '../../fleet/model/fleet.ts'
+import { type FleetNode, type FluxController, type FluxInstallation, nodesByKey } from '../../fleet/model/fleet.ts'
 import { BUCKET, kindsThat } from '../../kube/flux-kinds.ts'
 import { at, isTrue, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
@@ -280,7 +280,7 @@ const KUBERNETES = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBindi
  * Source: Flux's multi-tenancy example, "Reconciliation hierarchy".
  */
 export function* policyItems({ nodes }: AuditedCluster): Iterable<AuditItem> {
-  const byKey = new Map(nodes.map(node => [node.key, node]))
+  const byKey = nodesByKey(nodes)
   const isEntry = ({ tenant, parent }: FleetNode) =>
     tenant !== undefined && parent !== undefined && byKey.get(parent)?.tenant === undefined
   const entries = nodes.filter(isEntry).map(node => ({ node, before: comesBefore(node, byKey) }))

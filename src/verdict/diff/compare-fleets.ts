@@ -1,4 +1,4 @@
-import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, nodesByKey } from '../../fleet/model/fleet.ts'
 import { objectTexts, sameButObjects } from '../../fleet/model/same-node.ts'
 import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
 import { at, isTrue, stringAt } from '../../kube/node.ts'
@@ -30,8 +30,8 @@ export class FleetComparison {
   constructor(base: Fleet, head: Fleet) {
     this.base = base
     this.head = head
-    this.#before = new Map(base.nodes.map(node => [node.key, node]))
-    this.#after = new Map(head.nodes.map(node => [node.key, node]))
+    this.#before = nodesByKey(base.nodes)
+    this.#after = nodesByKey(head.nodes)
     const keys = [...new Set([...this.#before.keys(), ...this.#after.keys()])]
     this.pairs = keys.flatMap(key => this.#pair(key)).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
     for (const { key, was, now, objects } of this.pairs) {

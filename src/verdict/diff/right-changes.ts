@@ -1,5 +1,5 @@
 import { visible } from '../../base/visible.ts'
-import { capsuleNamespaces } from '../../fleet/facts/capsule.ts'
+import { capsuleNamespaces, ofKinds } from '../../fleet/facts/capsule.ts'
 import { clusterRights } from '../../fleet/facts/cluster-rights.ts'
 import { kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
@@ -67,9 +67,9 @@ function authorizer(fleet: Fleet, cluster: string): Authorizer {
     }
   }
   const found = fleet.clusters.find(one => one.name === cluster)
-  const rendered = (kind: string) => byKind.get(kind) ?? []
-  const ofCapsule = capsuleNamespaces(rendered, namespace => found?.owners?.get(namespace))
-  return clusterRights(rendered, ofCapsule, found).every
+  const objects = ofKinds(kind => byKind.get(kind) ?? [])
+  const ofCapsule = capsuleNamespaces(objects, namespace => found?.owners?.get(namespace))
+  return clusterRights(objects, ofCapsule, found).every
 }
 
 interface Place {

@@ -14,7 +14,7 @@ import { applyApproved } from '../../../workers/apply/apply-approved.ts'
 import { targetOfNode } from '../../../workers/apply/apply-node.ts'
 import { ClusterMemory } from '../../../workers/apply/cluster-memory.ts'
 import { WatchedCluster } from '../../../workers/apply/watched-cluster.ts'
-import { silentLog } from '../../silent-log.ts'
+import { silentLog } from '../../repository/runner/silent-log.ts'
 import { approvedNode, approvedOf } from '../approved-node.ts'
 import {
   binding,

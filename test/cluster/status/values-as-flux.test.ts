@@ -7,7 +7,7 @@ import { connect } from '../../../src/cluster/api-client.ts'
 import type { ClusterClient } from '../../../src/cluster/client.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import { sealDocument } from '../../sops/seal-document.ts'
+import { sealDocument } from '../../flux/sops/seal-document.ts'
 import { binding, create, createPlatformAccount, createTenant } from '../cluster-under-test.ts'
 import { type Files, ValuedRun, valuedFleet } from '../valued-fleet.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { pushingFiles } from '../../../src/fleet/sources/artifact-content.ts'
-import { treeOf } from '../../git/tree-of.ts'
+import { treeOf } from '../../base/git/tree-of.ts'
 
 const PUSH = '.github/workflows/push.yaml'
 const at = (files: Record<string, string>, only?: string) => pushingFiles(treeOf(files), only).map(({ path }) => path)

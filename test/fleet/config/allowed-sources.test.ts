@@ -7,7 +7,7 @@ import {
 } from '../../../src/fleet/config/declared-settings.ts'
 import { readFleetFile } from '../../../src/fleet/config/fleet-file.ts'
 import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
-import { treeOf } from '../../git/tree-of.ts'
+import { treeOf } from '../../base/git/tree-of.ts'
 
 test.each([
   ['https://github.com/acme/*', 'https://github.com/acme/web'],

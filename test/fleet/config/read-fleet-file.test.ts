@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readFleetFile, readTenantFile } from '../../../src/fleet/config/fleet-file.ts'
 import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
-import { treeOf } from '../../git/tree-of.ts'
+import { treeOf } from '../../base/git/tree-of.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
 const read = (text: string) => readFleetFile(treeOf({ [FLEET_FILE]: text }), FLEET)

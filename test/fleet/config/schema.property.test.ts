@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { readFleetFile } from '../../../src/fleet/config/fleet-file.ts'
 import { fleetSchema } from '../../../src/fleet/config/fleet-shape.ts'
 import { FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
-import { treeOf } from '../../git/tree-of.ts'
+import { treeOf } from '../../base/git/tree-of.ts'
 
 const published = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../docs/bailiwick.schema.json'), 'utf8'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { comparePatterns, containsPattern } from '../../../src/expr/regexp/pattern.ts'
-import { randomOf } from '../../offboard/random-fleet.ts'
+import { randomOf } from '../../tenants/offboard/random-fleet.ts'
 
 test.each([
   ['^tenants/web/.*\\.yaml$', '.*.yaml', 'within'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commentOf } from '../../../src/report/comment.ts'
-import { fleetFiles } from '../../fleets/read-fleet.ts'
+import { fleetFiles } from '../../fleet/fleets/read-fleet.ts'
 import { HOSTILE } from '../samples.ts'
 import { configMap, dev, role, withFiles } from './files.ts'
 import { OPS_TENANT, page, type Situation, said } from './situation.ts'

@@ -1,4 +1,4 @@
-import { fleetFiles } from '../../fleets/read-fleet.ts'
+import { fleetFiles } from '../../fleet/fleets/read-fleet.ts'
 
 /** A file of acme's dev-team with some texts replaced; throws where one is not there. */
 export function dev(path: string, ...replaced: readonly (readonly [text: string, by: string])[]): string {

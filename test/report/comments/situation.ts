@@ -5,7 +5,7 @@ import { changesOf } from '../../../src/verdict/diff/changes-of.ts'
 import { leanEvaluation } from '../../../src/verdict/verdict-views.ts'
 import { outcomeOf } from '../../../workers/gate/commit-outcome.ts'
 import { evaluationOf, type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
-import { fleetFiles, fleetRepositories } from '../../fleets/read-fleet.ts'
+import { fleetFiles, fleetRepositories } from '../../fleet/fleets/read-fleet.ts'
 
 /** Files of the repositories of acme; undefined: without that file. */
 type Edits = Readonly<Record<string, string | undefined>>

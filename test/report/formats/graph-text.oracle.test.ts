@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { visible } from '../../../src/base/visible.ts'
 import type { FleetNode } from '../../../src/fleet/model/fleet.ts'
 import { type GraphFormat, graphText } from '../../../src/report/formats/graph-text.ts'
-import { findProgram, programs } from '../../programs.ts'
-import { noChromium, openChromium } from '../../web/chromium.ts'
+import { findProgram, programs } from '../../repository/runner/programs.ts'
+import { noChromium, openChromium } from '../../surface/web/chromium.ts'
 
 /** Names that mean something to one of the languages, to HTML or to Markdown. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { renderCredentialsPage } from '../../../src/report/page/credentials-page.ts'
-import { sampleCredentials } from '../../web/sample-pages.ts'
+import { sampleCredentials } from '../../surface/web/sample-pages.ts'
 
 const ALL = { kind: '', search: '', page: 1 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../src/report/page/fleet-history.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { html } from '../../../src/report/page/html.ts'
-import { sampleFleet } from '../../web/sample-pages.ts'
+import { sampleFleet } from '../../surface/web/sample-pages.ts'
 
 const NONE: FleetHistory = { owner: 'acme', repo: 'fleet', repositoryId: 7, rows: [] }
 const row = (seq: number, over: Partial<HistoryRow> = {}): HistoryRow => ({

@@ -13,8 +13,8 @@ import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
 import type { Finding, Verdict } from '../../../src/rules/model/finding.ts'
 import { PAGE_LIMITS, PageStore } from '../../../src/surface/pages/page-store.ts'
 import { MemoryTtlStore } from '../../../src/surface/pages/ttl-store.ts'
-import { atOnce } from '../../at-once.ts'
-import { node } from '../../web/sample-pages.ts'
+import { atOnce } from '../../repository/runner/at-once.ts'
+import { node } from '../../surface/web/sample-pages.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
 
 const SHA = 'a'.repeat(40)

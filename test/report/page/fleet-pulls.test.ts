@@ -10,7 +10,7 @@ import {
 } from '../../../src/report/page/fleet-pulls.ts'
 import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { html } from '../../../src/report/page/html.ts'
-import { sampleFleet } from '../../web/sample-pages.ts'
+import { sampleFleet } from '../../surface/web/sample-pages.ts'
 
 const NONE: FleetPulls = { owner: 'acme', repo: 'fleet', repositoryId: 7, rows: [], left: 0 }
 const AT = '2026-11-23T10:00:00.000Z'

@@ -6,9 +6,9 @@ import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { graphPicture } from '../../../src/report/page/graph-picture.ts'
 import { html } from '../../../src/report/page/html.ts'
 import { renderGraphPage } from '../../../src/report/page/render-graph-page.ts'
-import { atOnce } from '../../at-once.ts'
 import { evaluationOf, fleetOf } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet } from '../../fleet/mini-fleet.ts'
+import { atOnce } from '../../repository/runner/at-once.ts'
 
 const COMMIT = 'f'.repeat(40)
 const mini = (() => {

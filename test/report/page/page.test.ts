@@ -11,7 +11,7 @@ import { html } from '../../../src/report/page/html.ts'
 import { renderCheckPage } from '../../../src/report/page/render-check-page.ts'
 import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
 import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
-import { node, sampleFleet, samplePage } from '../../web/sample-pages.ts'
+import { node, sampleFleet, samplePage } from '../../surface/web/sample-pages.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, verdict } from '../samples.ts'
 
 const SHA = 'a'.repeat(40)

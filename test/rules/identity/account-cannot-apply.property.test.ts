@@ -9,10 +9,10 @@ import { groupOf } from '../../../src/kube/object.ts'
 import { userInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import { canI } from '../../../src/verdict/audit/who-can.ts'
 import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
+import { definition, KINDS, objectOf } from '../../base/kube/rbac/applied-kinds.ts'
+import { binding, role } from '../../base/kube/rbac/plain-object.ts'
 import { fleetOf, type Given, inputOf } from '../../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
-import { definition, KINDS, objectOf } from '../../kube/rbac/applied-kinds.ts'
-import { binding, role } from '../../kube/rbac/plain-object.ts'
 
 const SEED = Number(process.env.RIGHTS_SEED ?? 11)
 const FLEETS = Number(process.env.RIGHTS_FLEETS ?? 100)

@@ -3,8 +3,8 @@ import {
   anyEdit as anyOpenEdit,
   type Edit as OpenEdit,
   edited as openlyEdited,
-} from '../../evaluate/incremental/random-edit.ts'
-import { CLUSTERS, committed, object, type World } from '../../evaluate/incremental/random-world.ts'
+} from '../../verdict/evaluate/incremental/random-edit.ts'
+import { CLUSTERS, committed, object, type World } from '../../verdict/evaluate/incremental/random-world.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
 const MIRROR = 'ssh://git@git.internal:2222/mirrors/fleet'

@@ -8,7 +8,7 @@ import { formats } from '../../../src/report/formats/formats.ts'
 import type { Changes } from '../../../src/verdict/diff/changes.ts'
 import { changesOf } from '../../../src/verdict/diff/changes-of.ts'
 import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
-import { firstWorld, inputOf, type World } from '../../evaluate/incremental/random-world.ts'
+import { firstWorld, inputOf, type World } from '../../verdict/evaluate/incremental/random-world.ts'
 import { anyEdit, asClustersSeeIt, edited, type HiddenEdit } from './hidden-edit.ts'
 
 const numRuns = Number(process.env.BAILIWICK_SILENCE_RUNS ?? 60)

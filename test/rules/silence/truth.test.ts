@@ -9,7 +9,7 @@ import { toJson } from '../../../src/kube/node.ts'
 import { idOf } from '../../../src/kube/object.ts'
 import { comparable } from '../../../tools/oracles/fixtures.ts'
 import { FLUX_RENDER, fluxRender } from '../../../tools/oracles/real-programs.ts'
-import { firstWorld, inputOf, type World } from '../../evaluate/incremental/random-world.ts'
+import { firstWorld, inputOf, type World } from '../../verdict/evaluate/incremental/random-world.ts'
 import { anyEdit, asClustersSeeIt, edited } from './hidden-edit.ts'
 
 const WORLDS = Number(process.env.BAILIWICK_TRUTH_WORLDS ?? 4)

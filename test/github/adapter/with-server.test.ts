@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import { ObjectStore } from '../../../src/git/object-store.ts'
+import { openSnapshot } from '../../../src/git/tree.ts'
+import { readBranch, readHead } from '../../../src/github/branches.ts'
+import { publishCheckRun } from '../../../src/github/checks.ts'
+import { react, readIssueComment, removeComment, upsertComment } from '../../../src/github/comments.ts'
+import { readTree } from '../../../src/github/contents/read-tree.ts'
+import { listRepositories } from '../../../src/github/contents/repositories.ts'
+import { readRole } from '../../../src/github/people.ts'
+import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../../src/github/pull-request.ts'
+import { normaliseUrl } from '../../../src/kube/source-address.ts'
+import { temporaryFolder } from '../../base/git/temporary-folder.ts'
+import { acme, FLEET } from './acme.ts'
+
+const MARKER = '<!-- bailiwick:verdict -->'
+const newStore = () => new ObjectStore(temporaryFolder())
+
+describe('trees', () => {
+  test('cold 3 requests, warm 0, one changed file 3, and the ids are those of git', async () => {
+    const { github, octokit, asked } = await acme()
+    const store = newStore()
+    const head = await readBranch(octokit, FLEET, 'main')
+    expect(head!.commit).toBe(github.commitOf('acme/fleet', 'main'))
+    asked()
+    const snapshot = await readTree(octokit, store, { ...FLEET, commit: head!.commit })
+    expect(snapshot.id).toBe(head!.tree)
+    expect(asked()).toEqual(['GET /git/commits/{commit_sha}', 'GET /git/trees/{tree_sha}', 'GET /tarball/{ref}'])
+    await readTree(octokit, store, { ...FLEET, commit: head!.commit })
+    expect(asked()).toEqual([])
+
+    github.push({ repo: 'acme/fleet', files: { 'tenants/dev/sync.yaml': 'kind: OCIRepository\n' }, as: 'ada' })
+    const next = await readBranch(octokit, FLEET, 'main')
+    asked()
+    const changed = await readTree(octokit, store, { ...FLEET, ...next! })
+    expect(Buffer.from(openSnapshot(changed).read('tenants/dev/sync.yaml')).toString()).toBe('kind: OCIRepository\n')
+    // the caller knew the tree: one less
+    expect(asked()).toEqual(['GET /git/trees/{tree_sha}', 'GET /git/blobs/{file_sha}'])
+  })
+
+  test('export-ignore hides nothing', async () => {
+    const files = {
+      '.gitattributes': 'tenants export-ignore\n',
+      'a.yaml': 'a\n',
+      'b.yaml': 'b\n',
+      'tenants/evil.yaml': 'evil\n',
+    }
+    const { github, octokit, asked } = await acme(files)
+    const commit = github.commitOf('acme/fleet', 'main')
+    const snapshot = await readTree(octokit, newStore(), { ...FLEET, commit })
+    expect(snapshot.entries.map(entry => entry.path).sort()).toEqual(Object.keys(files).sort())
+    expect(asked().filter(route => route.includes('blobs'))).toHaveLength(1)
+  })
+
+  test('an empty repository has no head; a branch and a commit have', async () => {
+    const { github, octokit } = await acme()
+    github.addRepository({ owner: 'acme', name: 'empty' })
+    expect(await readBranch(octokit, { owner: 'acme', repo: 'empty' }, 'main')).toBeUndefined()
+    expect(await readBranch(octokit, { owner: 'acme', repo: 'hidden' }, 'main')).toBeUndefined()
+    expect(await readHead(octokit, FLEET, { branch: 'gone' })).toBeUndefined()
+    const commit = github.commitOf('acme/fleet', 'main')
+    expect(await readHead(octokit, FLEET, { commit })).toMatchObject({ commit })
+    expect(await readHead(octokit, FLEET, { commit: '1'.repeat(40) })).toBeUndefined()
+  })
+})
+
+test('repositories are found by address, with a token narrowed to one of them as well', async () => {
+  const { github, app, octokit, installation } = await acme()
+  const other = github.addRepository({ owner: 'acme', name: 'ops', files: { a: 'a' } })
+  const all = await listRepositories(octokit)
+  expect(all.map(one => one.repo).sort()).toEqual(['fleet', 'ops'])
+  const url = normaliseUrl('git@github.com:Acme/Ops.git')
+  expect(all.find(one => one.url === url)).toMatchObject({ id: other.id, defaultBranch: 'main' })
+  const narrow = await app.client(installation, [other.id])
+  expect(await readBranch(narrow, { owner: 'acme', repo: 'ops' }, 'main')).toBeDefined()
+  // private, and not of this token: as if it were not there
+  expect(await readBranch(narrow, FLEET, 'main').catch(error => error.code)).toBeOneOf([undefined, 'not-permitted'])
+  await expect(app.installationOf({ owner: 'acme', repo: 'fleet' })).resolves.toMatchObject({ id: installation })
+})
+
+describe('pull requests', () => {
+  test('the test merge follows base and head; a conflict is told', async () => {
+    const { github, octokit, asked } = await acme()
+    github.push({ repo: 'acme/fleet', branch: 'fix', files: { 'new.yaml': 'new\n' }, as: 'dev' })
+    const { issue } = github.openPullRequest({ repo: 'acme/fleet', head: 'fix', as: 'dev' })
+    github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'main\n' }, as: 'ada' })
+    github.pullRequest('acme/fleet', issue.number)
+    asked()
+    const pull = await readPullRequest(octokit, FLEET, issue.number)
+    const merge = await readTestMerge(octokit, FLEET, pull!)
+    expect(asked()).toHaveLength(3)
+    expect(merge.parents).toEqual([github.commitOf('acme/fleet', 'main'), github.commitOf('acme/fleet', 'fix')])
+    const tree = await readTree(octokit, newStore(), { ...FLEET, commit: merge.sha, tree: merge.tree })
+    expect(tree.entries.map(entry => entry.path)).toEqual(expect.arrayContaining(['new.yaml', 'main.yaml']))
+    expect((await listOpenPullRequests(octokit, FLEET, 'main')).map(one => one.number)).toEqual([issue.number])
+
+    // the base moves after the pull request was read: what was read then is not used
+    github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'again\n' }, as: 'ada' })
+    await expect(readTestMerge(octokit, FLEET, pull!)).rejects.toMatchObject({ code: 'github-unavailable' })
+
+    github.push({ repo: 'acme/fleet', files: { 'new.yaml': 'other\n' }, as: 'ada' })
+    github.pullRequest('acme/fleet', issue.number)
+    const conflicting = await readPullRequest(octokit, FLEET, issue.number)
+    await expect(readTestMerge(octokit, FLEET, conflicting!)).rejects.toMatchObject({ code: 'merge-conflict' })
+  })
+
+  test('a fork is told, and its test merge is read through the base repository', async () => {
+    const { github, octokit } = await acme()
+    github.addUser('eve')
+    github.setRole('acme/fleet', 'eve', 'read')
+    github.addRepository({ owner: 'eve', name: 'fleet', forkOf: 'acme/fleet' })
+    github.push({ repo: 'eve/fleet', files: { 'evil.yaml': 'x\n' }, as: 'eve' })
+    const { issue } = github.openPullRequest({ repo: 'acme/fleet', head: 'main', headRepo: 'eve/fleet', as: 'eve' })
+    github.pullRequest('acme/fleet', issue.number)
+    const pull = await readPullRequest(octokit, FLEET, issue.number)
+    expect(pull!.head).toMatchObject({ fork: true, repository: 'eve/fleet' })
+    const merge = await readTestMerge(octokit, FLEET, pull!)
+    const tree = await readTree(octokit, newStore(), { ...FLEET, commit: merge.sha })
+    expect(tree.entries.map(entry => entry.path)).toContain('evil.yaml')
+  })
+})
+
+test('a verdict with 51 annotations opens the gate only when it is whole', async () => {
+  const { github, octokit, identity, asked } = await acme()
+  const headSha = github.commitOf('acme/fleet', 'main')
+  const annotations = Array.from({ length: 51 }, (_, n) => {
+    return { path: 'README.md', line: n + 1, level: 'warning', title: 'rule', message: 'what' } as const
+  })
+  const run = {
+    headSha,
+    name: 'bailiwick / tenancy',
+    externalId: 'c1',
+    conclusion: 'success',
+    title: 't',
+    summary: 's',
+    annotations,
+  } as const
+  expect(await publishCheckRun(octokit, identity, FLEET, run)).toMatchObject({ written: true })
+  expect(asked()).toEqual(['GET /commits/{ref}/check-runs', 'POST /check-runs', 'PATCH /check-runs/{check_run_id}'])
+  expect(await publishCheckRun(octokit, identity, FLEET, run)).toMatchObject({ written: false })
+  expect(asked()).toEqual(['GET /commits/{ref}/check-runs'])
+  const [published, ...more] = github.checkRunsOf('acme/fleet', headSha)
+  expect(more).toEqual([])
+  expect(published).toMatchObject({ status: 'completed', conclusion: 'success', externalId: 'c1' })
+  expect(published!.annotations).toHaveLength(51)
+})
+
+describe('the sticky comment', () => {
+  test('is written once, changed in place, found behind many others, and not when somebody pastes the marker', async () => {
+    const { github, octokit, identity, asked } = await acme()
+    const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
+    const spoof = github.comment({ repo: 'acme/fleet', issue: number, as: 'dev', body: `${MARKER}\n✅ all fine` })
+    const say = (body: string) => upsertComment(octokit, identity, FLEET, { number, marker: MARKER, body })
+    const first = await say(`${MARKER}\nred`)
+    expect(first).toMatchObject({ written: true })
+    expect(first.id).not.toBe(spoof.id)
+    for (let n = 0; n < 120; n++) github.comment({ repo: 'acme/fleet', issue: number, as: 'dev', body: `talk ${n}` })
+    asked()
+    expect(await say('red')).toEqual({ id: first.id, written: false })
+    expect(asked().filter(route => !route.startsWith('GET'))).toEqual([])
+    expect(await say('green')).toEqual({ id: first.id, written: true })
+    const ours = github.commentsOf('acme/fleet', number).filter(one => one.user.type === 'Bot')
+    expect(ours.map(one => one.body)).toEqual([`${MARKER}\ngreen`])
+    expect(github.commentsOf('acme/fleet', number)).toHaveLength(122)
+  })
+
+  test('a second one of ours is removed, another marker of ours is not', async () => {
+    const { github, octokit, identity } = await acme()
+    const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
+    for (const body of [`${MARKER}\nfirst`, `${MARKER}\nsecond`, '<!-- bailiwick:report -->\nx', `quoted ${MARKER}`]) {
+      await octokit.rest.issues.createComment({ ...FLEET, issue_number: number, body })
+    }
+    await upsertComment(octokit, identity, FLEET, { number, marker: MARKER, body: 'now' })
+    const bodies = () => github.commentsOf('acme/fleet', number).map(one => one.body)
+    expect(bodies()).toEqual([`${MARKER}\nnow`, '<!-- bailiwick:report -->\nx', `quoted ${MARKER}`])
+    expect(await removeComment(octokit, identity, FLEET, { number, marker: MARKER })).toBe(true)
+    expect(await removeComment(octokit, identity, FLEET, { number, marker: MARKER })).toBe(false)
+    expect(bodies()).toHaveLength(2)
+  })
+
+  test('is cut where it is too long', async () => {
+    const { github, octokit, identity } = await acme()
+    const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
+    const long = { number, marker: MARKER, body: 'ü'.repeat(50_000) }
+    await upsertComment(octokit, identity, FLEET, long)
+    expect(await upsertComment(octokit, identity, FLEET, long)).toMatchObject({ written: false })
+    const [comment] = github.commentsOf('acme/fleet', number)
+    expect(Buffer.byteLength(comment!.body)).toBeLessThanOrEqual(60_000)
+    expect(comment!.body).toMatch(/^<!-- bailiwick:verdict -->\n[\s\S]*Truncated/)
+  })
+})
+
+test('who commented, what they may do, and a reaction', async () => {
+  const { github, octokit } = await acme()
+  const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
+  const comment = github.comment({ repo: 'acme/fleet', issue: number, as: 'dev', body: '/bailiwick onboard' })
+  expect(await readIssueComment(octokit, FLEET, comment.id)).toMatchObject({
+    id: comment.id,
+    body: '/bailiwick onboard',
+    author: { login: 'dev', type: 'User' },
+    edited: false,
+    issue: { number, open: true, pullRequest: false },
+  })
+  expect(await readIssueComment(octokit, FLEET, 1)).toBeUndefined()
+  expect(await readRole(octokit, FLEET, 'dev')).toBe('write')
+  expect(await readRole(octokit, FLEET, 'ada')).toBe('admin')
+  expect(await readRole(octokit, FLEET, 'nobody-knows')).toBe('none')
+  await react(octokit, FLEET, comment.id, '-1')
+  await react(octokit, FLEET, comment.id, '-1')
+  const [kept] = github.commentsOf('acme/fleet', number)
+  expect(kept!.reactions.map(one => one.content)).toEqual(['-1'])
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
+import { said } from '../story/said.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { deploymentFile } from '../story/tenant-changes.ts'
+import { DEV, openDev, withResource } from './red-together.ts'
+
+const resources = { 'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'web.yaml') }
+const clean = (replicas: number) => ({
+  ...resources,
+  'staging/web.yaml': deploymentFile('web', 'apps').replace(/replicas: \d/, `replicas: ${replicas}`),
+})
+// a violation without a certain edit: a suggestion is a question and a review more
+const straying = {
+  ...resources,
+  'staging/web.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, labels: {web: open}}\n',
+}
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  // long enough ago that what repositories hold is remembered
+  for (const repository of stage.github.world.repositories.values()) repository.pushedAt = '2026-01-01T00:00:00Z'
+  await stage.settle()
+  openDev(stage.github, 'warm', clean(1))
+  await stage.settle()
+}, 60_000)
+beforeEach(() => stage.github.forget())
+afterAll(() => stage?.close())
+
+/** Requests of the evaluations since the last look by kind; tokens and what a push asks besides left out. */
+function asked() {
+  const { requests } = stage.github
+  const kinds = requests
+    .filter(({ route }) => !route.includes('access_tokens'))
+    .map(({ method, route }) => `${method} ${route}`)
+  const creating = kinds.filter(kind => /^POST .*(?:check-runs|comments|reviews|statuses)$/.test(kind))
+  return { kinds, creating: creating.length, count: kinds.length }
+}
+
+/** Has a pull request evaluated once more, as the sweep does. */
+async function evaluateFleet(pull: number) {
+  const installation = [...stage.github.world.installations.values()][0]!.id
+  await stage.site.queue.add('validate-pull-request', { installation, owner: 'acme', repo: 'dev-team', pull })
+  await stage.settle()
+}
+
+test('judged again with nothing new: 8 requests at most, and nothing is written', async () => {
+  const pull = openDev(stage.github, 'again', clean(2))
+  await stage.settle()
+  stage.github.forget()
+  await evaluateFleet(pull)
+  const { kinds, count } = asked()
+  expect(kinds.filter(kind => !kind.startsWith('GET '))).toEqual([])
+  expect(count, kinds.join('\n')).toBeLessThanOrEqual(8)
+}, 60_000)
+
+test('judged again with comment and violation there: 8 at most, and nothing is written', async () => {
+  const pull = openDev(stage.github, 'red', straying)
+  await stage.settle()
+  expect(said(stage.github, DEV, 'red')).toMatchObject({ conclusion: 'failure' })
+  stage.github.forget()
+  await evaluateFleet(pull)
+  const { kinds, count } = asked()
+  expect(kinds.filter(kind => !kind.startsWith('GET '))).toEqual([])
+  expect(count, kinds.join('\n')).toBeLessThanOrEqual(8)
+}, 60_000)
+
+test('a verdict that turns red: 8 with its check run, 2 with its comment, 2 of them create content', async () => {
+  const { github } = stage
+  // what is evaluated is in the store already, the verdict is new
+  const first = openDev(github, 'first', straying)
+  await stage.settle()
+  github.closePullRequest({ repo: DEV, pull: first, as: 'dora' })
+  await stage.settle()
+  github.push({
+    repo: DEV,
+    branch: 'second',
+    parent: github.commitOf(DEV, 'main'),
+    files: straying,
+    message: 'Again',
+    as: 'dora',
+  })
+  await stage.settle()
+  github.forget()
+  const pull = github.openPullRequest({ repo: DEV, head: 'second', as: 'dora' }).issue.number
+  await stage.settle()
+  const evaluation = asked()
+  expect(said(github, DEV, 'second')).toMatchObject({ conclusion: 'failure' })
+  expect(github.commentsOf(DEV, pull)).toHaveLength(1)
+  expect(evaluation.creating).toBe(2)
+  // GitHub computes the test merge when it is asked for it first: that question is asked twice
+  const first2 = evaluation.kinds.filter(kind => kind === 'GET /repos/{owner}/{repo}/pulls/{pull_number}').length - 1
+  expect(evaluation.count - first2, evaluation.kinds.join('\n')).toBeLessThanOrEqual(10)
+}, 60_000)
+
+test('what is untouched: one check run, no comment, and one look for a comment of before', async () => {
+  const { github } = stage
+  const pull = openDev(github, 'readme', { 'README.md': '# Dev team\n' })
+  await stage.settle()
+  expect(github.commentsOf(DEV, pull)).toEqual([])
+  const { kinds, creating } = asked()
+  expect(creating).toBe(1)
+  expect(kinds.filter(kind => kind.includes('comments'))).toEqual([
+    'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
+  ])
+  expect(github.checkRunsOf(DEV, 'readme').filter(run => run.name === CHECK_NAME)).toMatchObject([
+    { status: 'completed' },
+  ])
+}, 60_000)
