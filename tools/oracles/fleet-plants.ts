@@ -172,15 +172,18 @@ const plantedIn = ({ objects }: FleetNode) =>
 
 /**
  * An overlay that puts everything into its namespace makes it another, harmless object, and a binding one for an account
- * of that namespace. It is moved where every node that renders it does so.
+ * of that namespace. It is moved where every node that renders it does so; what a planted Kustomization applies is not it.
  */
-const isMoved = (nodes: readonly FleetNode[], text: string) =>
-  nodes.length > 0 &&
-  nodes.every(node =>
+function isMoved(rendering: readonly FleetNode[], text: string): boolean {
+  const nodes = rendering.filter(({ name }) => name !== PLANTED)
+  const isElsewhere = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    namespace !== '' && !text.includes(`name: ${name}, namespace: ${namespace}}`)
+  const movesIt = (node: FleetNode) =>
     plantedIn(node)
       .flatMap(one => [idOf(one), ...subjectsOf(one)])
-      .some(({ namespace, name }) => namespace !== '' && !text.includes(`name: ${name}, namespace: ${namespace}}`)),
-  )
+      .some(isElsewhere)
+  return nodes.length > 0 && nodes.every(movesIt)
+}
 
 const subjectsOf = (object: KubeObject) => readBinding(object)?.subjects ?? []
 
