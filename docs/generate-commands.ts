@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandReference } from './command-reference.ts'
+import { withCommandReference } from './command-reference.ts'
 
-writeFileSync(join(import.meta.dirname, 'command-reference.md'), await commandReference())
+const path = join(import.meta.dirname, 'command-line.md')
+writeFileSync(path, await withCommandReference(readFileSync(path, 'utf8')))

@@ -297,7 +297,7 @@ function lostNamespaceOrFence(client: ClusterClient, node: string, stored: boole
   if (stored)
     return new BailiwickError('cluster-fenced', `the inventory of ${node} was deleted by another client meanwhile`)
   return new BailiwickError('cluster-invalid', `cluster ${client.name} has no namespace ${client.namespace}`, {
-    fix: 'Apply docs/worker-rbac.yaml to the cluster, or correct `namespace` in clusters.yaml.',
+    fix: 'Apply deploy/worker-rbac.yaml to the cluster, or correct `namespace` in clusters.yaml.',
   })
 }
 

@@ -35,7 +35,7 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   },
   'kustomize-unsupported': {
     means: 'kustomize supports this input, and Bailiwick does not. It refuses to guess the result.',
-    remedy: 'Write it in another way: docs/architecture.md has a table of the fields and what is supported of each.',
+    remedy: 'Write it in another way: docs/supported.md has a table of the fields and what is supported of each.',
   },
   'kustomize-invalid': {
     means: '`kustomize build` fails with this input, so Flux would not apply anything from this Kustomization.',
@@ -195,7 +195,7 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   config: {
     means: 'A setting, clusters.yaml, or a file of the fleet such as `.github/bailiwick.yaml` is invalid.',
     remedy:
-      'Correct the key that the message names. docs/settings.md, docs/clusters.md and docs/fleet-file.md describe every setting and key.',
+      'Correct the key that the message names. docs/settings.md, docs/worker.md and docs/fleet-file.md describe every setting and key.',
   },
   usage: {
     means: 'The command line is wrong: an unknown command, option or value.',

@@ -25,6 +25,22 @@ const target = (pattern: string, name: string, code: string): Hostile => ({
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('')
 
+/** Objects of which none has many fields. */
+const maps = (count: number): string =>
+  lines(count, i => `---\n${CONFIG_MAP.replace('name: a', `name: c${i}`)}data: {a: b}\n`)
+
+const path = (i: number): string => `    fieldPaths: [data.p${i}]\n    options: {create: true}\n`
+const paths = (count: number): string =>
+  `  - select: {kind: ConfigMap}\n    fieldPaths:\n${lines(count, i => `    - data.p${i}\n`)}    options: {create: true}\n`
+
+const replacement = (objects: number, targets: () => string, code: string): Hostile => ({
+  files: () => ({
+    'kustomization.yaml': `resources: [a.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: c0, fieldPath: data.a}\n  targets:\n${targets()}`,
+    'a.yaml': maps(objects),
+  }),
+  code,
+})
+
 const chain = (count: number, entries: (next: string) => string): Hostile['files'] => {
   return () => ({
     'kustomization.yaml': 'resources: [l0]\n',
@@ -144,6 +160,45 @@ export const HOSTILE: Readonly<Record<string, Hostile>> = {
     files: () => ({
       'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n    - {op: add, path: /x, value: {a: b}}\n${lines(30, i => `    - {op: copy, from: /x, path: /x/c${i}}\n`)}`,
       'a.yaml': CONFIG_MAP,
+    }),
+    code: 'render-limits',
+  },
+  'a JSON patch of 10,000 edits of 10,000 fields': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n${lines(10_000, i => `    - {op: replace, path: /data/f${i}, value: z}\n`)}`,
+      'a.yaml': `${CONFIG_MAP}data:\n${lines(10_000, i => `  f${i}: x\n`)}`,
+    }),
+    code: 'built',
+  },
+  'a JSON patch that removes 10,000 of 20,000 fields': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n${lines(10_000, i => `    - {op: remove, path: /data/f${i}}\n`)}`,
+      'a.yaml': `${CONFIG_MAP}data:\n${lines(20_000, i => `  f${i}: x\n`)}`,
+    }),
+    code: 'built',
+  },
+  'a JSON patch that tests a large map 10,000 times': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n${lines(10_000, () => '    - {op: test, path: /data/f0, value: x}\n')}`,
+      'a.yaml': `${CONFIG_MAP}data:\n${lines(20_000, i => `  f${i}: x\n`)}`,
+    }),
+    code: 'render-limits',
+  },
+  'a replacement of 1,500 paths in 100 objects': replacement(100, () => paths(1_500), 'built'),
+  'a replacement of 1,500 paths in 2,000 objects': replacement(2_000, () => paths(1_500), 'render-limits'),
+  'a replacement of 300 targets with 100 rejections': replacement(
+    2_000,
+    () =>
+      lines(
+        300,
+        i => `  - select: {kind: ConfigMap}\n    reject:\n${lines(100, r => `    - {name: z${r}}\n`)}${path(i)}`,
+      ),
+    'render-limits',
+  ),
+  '1,500 labels of 1,500 objects': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\nlabels:\n- pairs:\n${lines(1_500, i => `    l${i}: x\n`)}`,
+      'a.yaml': maps(1_500),
     }),
     code: 'render-limits',
   },

@@ -13,6 +13,7 @@ import { errorGuide } from '../../src/report/error-guide.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { treeOf } from '../base/git/tree-of.ts'
 import { anchorsOf } from './docs/anchors-of.ts'
+import { GROUPS, MAY_IMPORT } from './parts.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -42,28 +43,30 @@ function shownKeys(node: Node | undefined): Set<string> {
 }
 
 describe('the glossary', () => {
-  const rows = read('docs/glossary.md')
+  const rows = read('docs/concepts.md')
+    .split(/^## Glossary$/m)[1]!
     .split('\n')
     .filter(line => line.startsWith('| ') && !line.startsWith('| term'))
     .map(line => line.split('|').map(cell => cell.trim()))
 
-  test('is linked from the index, each term once, in a sentence or more', () => {
-    expect(read('docs/README.md')).toContain('(glossary.md)')
+  test('is linked from the index, and has at most 40 terms, each once, in a sentence or more', () => {
+    expect(read('docs/README.md')).toContain('(concepts.md#glossary)')
     const terms = rows.map(([, term = '']) => term)
     expect(terms.length).toBeGreaterThan(15)
+    expect(terms.length).toBeLessThanOrEqual(40)
     expect(new Set(terms).size).toBe(terms.length)
     for (const [, term, meaning = ''] of rows) expect(meaning, term).toMatch(/^\S.*\.$/)
   })
 
-  test('has terms that readers meet: in the document that each one names, and in texts of the program', () => {
+  test('has terms that readers meet in texts of the program, with their page or the outside source of their meaning', () => {
     const texts = globSync(['src/**/*.ts', 'workers/**/*.ts'], { cwd: root }).map(read).join('\n').toLowerCase()
     for (const [, term = '', , link = ''] of rows) {
-      const path = /\(([^)#]+)/.exec(link)?.[1] ?? ''
-      expect(existsSync(join(root, 'docs', path)), `${term}: ${path}`).toBe(true)
-      for (const one of term.split(', ')) {
-        expect(read(`docs/${path}`).toLowerCase(), `${one} in ${path}`).toContain(one.slice(0, -1))
-        expect(texts, one).toContain(one)
-      }
+      const word = term.toLowerCase()
+      expect(texts, term).toContain(word)
+      const pages = [...link.matchAll(/\(([^)#]+)/g)].map(([, page = '']) => page)
+      expect(pages.length, term).toBeGreaterThan(0)
+      for (const page of pages.filter(one => !one.startsWith('https://')))
+        expect(read(`docs/${page}`).toLowerCase(), `${term} in ${page}`).toContain(word.slice(0, -1))
     }
   })
 
@@ -75,22 +78,31 @@ describe('the glossary', () => {
 })
 
 describe('documents', () => {
-  test('each step of a journey stands in the file that is named, and no journey is longer than 25 files', () => {
-    const journeys = read('docs/architecture.md')
-      .split(/^## Three journeys$/m)[1]!
+  test.each([
+    ['The flow of a pull request', 25],
+    ['The worker', 10],
+  ])('each step of "%s" is in the file that is named', (heading, count) => {
+    const section = read('docs/architecture.md')
+      .split(new RegExp(`^## ${heading}$`, 'm'))[1]!
       .split(/^## /m)[0]!
-      .split(/^### /m)
-      .slice(1)
-    expect(journeys).toHaveLength(3)
-    for (const journey of journeys) {
-      const steps = [...journey.matchAll(/^- `(\w+)` in `([^`]+)`/gm)]
-      expect(steps.length, journey).toBeGreaterThan(10)
-      expect(new Set(steps.map(([, , path]) => path)).size).toBeLessThanOrEqual(25)
-      for (const [step, name = '', path = ''] of steps)
-        expect(read(path), step).toMatch(
-          new RegExp(`^(?:export )?(?:async )?(?:function\\*? |const |  (?:async )?)${name}\\b`, 'm'),
-        )
-    }
+    const steps = [...section.matchAll(/^\d+\. `(\w+)` in `([^`]+)`/gm)]
+    expect(steps).toHaveLength(count)
+    for (const [step, name = '', path = ''] of steps)
+      expect(read(path), step).toMatch(
+        new RegExp(`^(?:export )?(?:async )?(?:function\\*? |const |  (?:async )?)${name}\\b`, 'm'),
+      )
+  })
+
+  test('the table of folders has each part, in order, with what it may import', () => {
+    const section = read('docs/architecture.md')
+      .split(/^## Folders$/m)[1]!
+      .split(/^## /m)[0]!
+    const rows = [...section.matchAll(/^\| `(?:src\/)?([\w-]+)(?:\.ts)?` \| [^|]+ \|(.*)\|$/gm)]
+    const imports = rows.map(([, part = '', cell = '']) => {
+      const words = [...cell.matchAll(/[`*]([^`*]+)[`*]/g)].map(([, word = '']) => word)
+      return [part, words.flatMap(word => GROUPS[word] ?? [word])]
+    })
+    expect(imports).toEqual(Object.entries(MAY_IMPORT))
   })
 
   test('nothing tells anybody to run by npx what is not published: it would fetch whatever a stranger calls so', () => {
@@ -141,8 +153,8 @@ describe('documents', () => {
   })
 
   test('the table of the fields of a kustomization.yaml is what their descriptors say (npm run generate)', () => {
-    const architecture = read('docs/architecture.md')
-    expect(architecture).toBe(withFieldsTable(architecture))
+    const page = read('docs/supported.md')
+    expect(page).toBe(withFieldsTable(page))
   })
 
   test('each error code is in docs/errors.md, or a rule (npm run generate)', () => {
@@ -173,7 +185,7 @@ describe('documents', () => {
   })
 
   test('the example of clusters.yaml is read, and shows every key', () => {
-    const example = /```yaml\n(clusters:\n[\s\S]*?)```/.exec(read('docs/clusters.md'))?.[1] ?? ''
+    const example = /```yaml\n(clusters:\n[\s\S]*?)```/.exec(read('docs/worker.md'))?.[1] ?? ''
     const [binding] = parseClusters(example, join(root, 'clusters.yaml'))
     expect(binding).toMatchObject({ name: 'staging', mode: 'reconcile', resyncSeconds: 600, context: 'staging' })
     const keys = /^const KEYS = \[([^\]]*)\]$/m.exec(read('src/cluster/clusters-file.ts'))?.[1] ?? ''

@@ -5,6 +5,8 @@
 const meaning = ['base', 'git/tree', 'kube']
 const engine = [...meaning, 'expr', 'kustomize', 'flux', 'fleet']
 const evaluation = [...engine, 'schema', 'admission', 'rules', 'verdict']
+/** The sets of parts that docs/architecture.md names. */
+export const GROUPS: Record<string, readonly string[]> = { meaning, engine, evaluation }
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   base: [],
   git: ['base'],

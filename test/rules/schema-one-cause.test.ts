@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { at, type ListNode } from '../../src/kube/node.ts'
 import { evaluateFleet } from '../../src/verdict/evaluate-fleet.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
@@ -34,3 +35,35 @@ test.each([
 ])('a key of a HelmRelease instead of %j is one finding: %j', (right, wrong, expected) => {
   expect(found(RELEASE.replace(right, wrong))).toEqual(expected)
 })
+
+test('an object with many misspelled keys is compared a few times, not once for each key and version', () => {
+  const keys = Array.from({ length: 200 }, (_, i) => `      hostNetwrok${i}: true\n`).join('')
+  const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many, namespace: apps}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n${keys}      containers: [{name: a, image: a}]\n`
+  const fleet = fleetOf(miniFleet({ dev: withResource(text) }))
+  const walks = fleet.nodes
+    .flatMap(({ objects }) => objects)
+    .flatMap(({ root }) => {
+      const list = at(root, ['spec', 'template', 'spec', 'containers'])
+      return list?.type === 'list' ? [countedItems(list)] : []
+    })
+  const { verdict } = evaluateFleet(fleet, { combination: '' })
+  expect(
+    [...verdict.violations, ...verdict.warnings].filter(one => one.rule === 'schema-mismatch').length,
+  ).toBeGreaterThan(40)
+  expect(walks.length).toBeGreaterThan(0)
+  for (const count of walks) expect(count()).toBeLessThan(200)
+})
+
+/** How often the items of a list are looked at from now on. */
+function countedItems(list: ListNode): () => number {
+  const { items } = list
+  let looks = 0
+  Object.defineProperty(list, 'items', {
+    enumerable: true,
+    get: () => {
+      looks++
+      return items
+    },
+  })
+  return () => looks
+}

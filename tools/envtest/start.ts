@@ -33,7 +33,7 @@ export interface RequestOptions {
   readonly contentType?: string
 }
 
-/** `workerRbac` (default true): apply docs/worker-rbac.yaml for the worker's user. */
+/** `workerRbac` (default true): apply deploy/worker-rbac.yaml for the worker's user. */
 interface StartOptions {
   readonly assets?: Assets
   readonly workerRbac?: boolean

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
 import type { TestCluster } from './start.ts'
 
-const FILE = join(import.meta.dirname, '../../docs/worker-rbac.yaml')
+const FILE = join(import.meta.dirname, '../../deploy/worker-rbac.yaml')
 const PATHS: Record<string, string> = {
   Namespace: '/api/v1/namespaces',
   ServiceAccount: '/api/v1/namespaces/bailiwick-system/serviceaccounts',
@@ -26,7 +26,7 @@ export async function applyWorkerRbac(cluster: Pick<TestCluster, 'request'>): Pr
     const object: Manifest = document.toJS()
     object.subjects?.push({ kind: 'User', name: 'bailiwick', apiGroup: 'rbac.authorization.k8s.io' })
     const path = PATHS[object.kind]
-    if (!path) throw new Error(`docs/worker-rbac.yaml: no path known for ${object.kind}`)
+    if (!path) throw new Error(`deploy/worker-rbac.yaml: no path known for ${object.kind}`)
     const answer = await cluster.request('POST', path, object as unknown as Json)
     if (answer.status !== 201) throw new Error(`${object.kind} ${object.metadata.name}: ${JSON.stringify(answer.body)}`)
   }

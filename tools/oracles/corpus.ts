@@ -36,7 +36,7 @@ export function corpus(): CorpusCase[] | undefined {
   return existsSync(CORPUS) ? (JSON.parse(readFileSync(CORPUS, 'utf8')) as CorpusCase[]) : undefined
 }
 
-/** What of kustomize the engine leaves out (docs/architecture.md), as the corpus calls it. */
+/** What of kustomize the engine leaves out (docs/supported.md), as the corpus calls it. */
 const BEYOND =
   /^f:(?:vars|openapi|crds|validators|helm.*)$|^openapi\.|^configurations\.varReference$|^UNKNOWN:|remote|[Hh]elm|^exec|container/
 

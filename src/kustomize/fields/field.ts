@@ -21,7 +21,7 @@ export interface KnownField {
   /** Its entries are objects that configure builtins, or lead to such. */
   readonly holdsBuiltins?: true
   readonly leftOut?: LeftOut
-  /** Its row in docs/architecture.md; fields with the same one share it. */
+  /** Its row in docs/supported.md; fields with the same one share it. */
   readonly docs: FieldDocs
 }
 

@@ -22,7 +22,7 @@ export type ConfigEntry = Entry & { readonly node: ScalarNode }
 const docs: FieldDocs = {
   built: "files, directories and objects of kustomize's builtins (`apiVersion: builtin`)",
   refused:
-    'everything that is not a builtin (`kustomize-plugin`), paths outside of the repository; a field in other upper or lower case; the ' +
+    'everything that is not a builtin (`kustomize-plugin`), paths outside of the repository; a field in other letters; the ' +
     'name of the root directory as a value',
 }
 
@@ -67,7 +67,7 @@ const PATHS = {
 const configMapDocs: FieldDocs = {
   built: 'every field: `literals`, `files`, `envs`, `env`, `type`, `options`, each `behavior`',
   refused:
-    'control characters and unusual line breaks, lines of an env file over 65,000 bytes (kustomize changes or loses them); a ' +
+    'control characters and unusual line breaks, lines of an env file over 65,000 bytes; a ' +
     'generated object whose kind a patch changes',
 }
 

@@ -31,9 +31,7 @@ export interface LabelEntry {
 }
 
 const docs: FieldDocs = {
-  built:
-    'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`; a label that was added in several ' +
-    'places of an object stays one value there',
+  built: 'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`',
   refused: 'keys that are booleans in YAML 1.1, or control kustomize',
 }
 

@@ -44,10 +44,10 @@ export const replacements: TransformingField<readonly ReplacementEntry[]> = {
   },
   docs: {
     built:
-      'inline and by `path`; `source`, `sourceValue`, `select`, `reject`, every kind of field path, `delimiter`, `index`, ' +
+      'inline and by `path`; `source`, `sourceValue`, `select`, `reject`, every field path, `delimiter`, `index`, ' +
       '`create`; inside strings that contain JSON',
     refused:
-      'a path into YAML text; values that kustomize loses (a path into null, into a string below `*`) or leaks (all annotations of an object that the build changed); an ' +
+      'a path into YAML text; values that kustomize loses (a path into null) or leaks (all annotations of a changed object); an ' +
       'expression whose match depends on quotes or a comment',
   },
 }

@@ -51,7 +51,7 @@ const IDENTITY: readonly (readonly string[])[] = [
   ['metadata', 'namespace'],
 ]
 /** What it costs to follow one path in one object, beside what is written there. */
-const COPY_STEPS = 10
+const COPY_STEPS = 16
 
 interface FieldPath extends Entry {
   readonly parts: readonly string[]

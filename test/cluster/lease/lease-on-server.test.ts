@@ -16,7 +16,7 @@ describe.skipIf(!haveAssets())('a Lease on a real API server', () => {
   })
   afterAll(() => under?.stop())
 
-  test('is created, renewed and released with the rights of docs/worker-rbac.yaml', async () => {
+  test('is created, renewed and released with the rights of deploy/worker-rbac.yaml', async () => {
     const { server, client } = under
     const lease = await acquireLease(client, { name: NAME, identity: 'a', timing }, never)
     const { body: taken } = await server.request('GET', PATH)

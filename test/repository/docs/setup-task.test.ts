@@ -8,12 +8,12 @@ import { runProgram } from '../../workers/app/run-program.ts'
 import { freePort } from '../../workers/queue/start-redis.ts'
 import { until } from '../../workers/queue/until.ts'
 import { writeClone } from '../../workers/story/write-clone.ts'
-import { PAGE_WORLDS } from './page-worlds.ts'
+import { inTutorial } from './page-worlds.ts'
 import { Shell, type Step, stepsOf } from './run-page.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const page = read('docs/tasks.md')
+const page = read('docs/tutorial.md')
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
 /** A text without what is another one each time: the home, free ports, ids, commits and digests, times. */
@@ -39,7 +39,7 @@ async function world() {
   const home = mkdtempSync(join(tmpdir(), 'bailiwick-setup-task-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const shell = new Shell(home)
-  PAGE_WORLDS['docs/tasks.md']!(shell, home)
+  inTutorial(shell)
   mkdirSync(join(home, 'bailiwick'))
   const github = await startGitHub({ checkResponses: true })
   onTestFinished(() => github.close())
@@ -70,10 +70,10 @@ function cloneable(github: FakeGitHub, folder: string): Record<string, string> {
   }
 }
 
-test('the commands of docs/tasks.md that need an App do what the page says, from the form to the trail', async () => {
+test('the commands of docs/tutorial.md that need an App do what the page says, from the form to the trail', async () => {
   const { home, github } = await world()
   const clone = join(home, 'bailiwick')
-  const [clusters, setup, start, doctor, trail, none] = stepsOf(page, 'run by test/repository/docs/setup-task.test.ts')
+  const [setup, start, doctor, trail, clusters, none] = stepsOf(page, 'run by test/repository/docs/setup-task.test.ts')
   expect(none).toBeUndefined()
   const base = {
     HOME: home,
@@ -118,7 +118,7 @@ test('the commands of docs/tasks.md that need an App do what the page says, from
   await until(async () => {
     if (!github.repositoryNamed('acme/fleet').refs.has('refs/heads/bailiwick/trail')) return false
     shown = await play(trail!.commands, fleet, cloneable(github, join(home, `acme-fleet-${mirrors++}.git`)))
-    return shown.output.includes('\n3 entries,')
+    return shown.output.includes('\n3 ')
   }, 60_000)
   const { output: trailOnPage, ...rest } = expected(trail!)
   expect.soft({ ...shown, output: unordered(shown.output) }).toEqual({ ...rest, output: unordered(trailOnPage) })

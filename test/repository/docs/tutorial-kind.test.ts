@@ -11,19 +11,19 @@ import { findFlux, NO_FLUX } from '../../../tools/envtest/flux-assets.ts'
 import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { run } from '../../surface/cli/run-main.ts'
 import { blocksOf } from './blocks-of.ts'
-import { PAGE_WORLDS } from './page-worlds.ts'
+import { ON_KIND, PAGE_WORLDS } from './page-worlds.ts'
 import { Shell, stepsOf } from './run-page.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const page = readFileSync(join(root, 'docs/tutorial-kind.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8')
 const home = mkdtempSync(join(tmpdir(), 'bailiwick-kind-'))
 const shell = new Shell(home)
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-beforeAll(() => PAGE_WORLDS['docs/tutorial-kind.md']!(shell, home))
+beforeAll(() => PAGE_WORLDS.get(ON_KIND)!(shell, home))
 
-test('the commands that need neither Docker nor GitHub do what docs/tutorial-kind.md says', () => {
-  for (const { line, commands, code, output } of stepsOf(page)) {
+test('the commands that need neither Docker nor GitHub do what docs/tutorial.md says', () => {
+  for (const { line, commands, code, output } of stepsOf(page, ON_KIND)) {
     const ran = shell.run(commands)
     expect({ line, commands, ...ran }).toEqual({ line, commands, code, output: output.trim(), stderr: '' })
   }
@@ -34,7 +34,7 @@ test('the commands that need neither Docker nor GitHub do what docs/tutorial-kin
 const flux = findFlux()
 test.skipIf(!flux)(`every flag of flux on the page exists${flux ? '' : ` (${NO_FLUX})`}`, () => {
   const lines = blocksOf(page).flatMap(({ text }) => [...text.matchAll(/^flux (.+)$/gm)].map(([, line = '']) => line))
-  expect(lines.length).toBeGreaterThan(2)
+  expect(lines.length).toBeGreaterThan(1)
   for (const line of lines) {
     const words = line.split(' ')
     const verbs = words

@@ -23,7 +23,7 @@ describe('the Node that is needed', () => {
   test('is the same wherever it is named', () => {
     for (const path of ['src/process/on-new-node.js', 'src/surface/cli/bailiwick.js'])
       expect(read(path)).toContain(`const NEEDED = [${needed.replace('.', ', ')}]`)
-    for (const path of ['README.md', 'docs/install.md', 'docs/tasks.md', 'CONTRIBUTING.md']) {
+    for (const path of ['README.md', 'docs/install.md', 'docs/tutorial.md', 'CONTRIBUTING.md']) {
       const named = read(path).match(/\b22\.\d+/g)
       expect([...new Set(named)], path).toEqual([needed])
     }

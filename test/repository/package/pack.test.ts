@@ -120,7 +120,7 @@ test('the package brings no other, and names the license of each that it carries
 /** Blocks of commands that install the package from a checkout. `npm ci` ran before the tests, and would remove what they run on. */
 test.each([
   ['README.md', 3],
-  ['docs/tasks.md', 4],
+  ['docs/tutorial.md', 4],
 ] as const)(
   'the commands of %s install it for a user',
   async (page, count) => {

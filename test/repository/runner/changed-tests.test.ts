@@ -35,14 +35,14 @@ describe('the tests of a change', () => {
     ['of a fixture', 'test/fixtures/render/names/input/kustomization.yaml', 'test/kustomize/fixtures.test.ts'],
     ['of the manifest of the App', 'app.yml', 'test/workers/app-flows/demands.test.ts'],
     ['of the docs', 'docs/rules.md', 'test/repository/docs/reference.test.ts'],
-    ['of anything, where a program of ours is started', 'docs/faq.md', 'test/workers/app/index.test.ts'],
+    ['of anything, where a program of ours is started', 'docs/concepts.md', 'test/workers/app/index.test.ts'],
     ['of the lock file', 'package-lock.json', 'test/base/kube/address/internal-host.test.ts'],
   ])('%s', (_what, changed, expected) => {
     expect(testsOf([changed])).toContain(expected)
   })
 
   test('leave out what reads none of it', () => {
-    const tests = testsOf(['docs/faq.md'])
+    const tests = testsOf(['docs/concepts.md'])
     for (const path of [
       'base/kube/address/internal-host',
       'attacks/attacks-1',

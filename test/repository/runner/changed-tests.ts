@@ -20,7 +20,7 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
   'tools/envtest/flux-controller.ts': [],
   'tools/envtest/program.ts': [],
   'tools/envtest/start.ts': [],
-  'tools/envtest/worker-rbac.ts': ['docs/worker-rbac.yaml'],
+  'tools/envtest/worker-rbac.ts': ['deploy/worker-rbac.yaml'],
   'test/fleet/read-folder.ts': [],
   'test/fleet/fleets/read-fleet.ts': ['test/fleet/fleets/**'],
   'test/base/git/temporary-folder.ts': [],

@@ -56,8 +56,8 @@ test('the worker may act as the accounts that the cluster names, each by name, a
   ])
 })
 
-test('everything else is what docs/worker-rbac.yaml gives, no more', async () => {
-  const all = documents(readFileSync(join(import.meta.dirname, '../../../docs/worker-rbac.yaml'), 'utf8'))
+test('everything else is what deploy/worker-rbac.yaml gives, no more', async () => {
+  const all = documents(readFileSync(join(import.meta.dirname, '../../../deploy/worker-rbac.yaml'), 'utf8'))
   const rights = (manifests: readonly Manifest[]) =>
     new Set(
       manifests.flatMap(({ rules = [] }) =>
