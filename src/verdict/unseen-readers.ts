@@ -5,6 +5,7 @@ import { followed } from '../fleet/facts/repositories.ts'
 import { shownName } from '../fleet/facts/shown.ts'
 import { setKey } from '../fleet/graph/open-resource-sets.ts'
 import { ASKED, type Fleet, type FleetNode, type FleetRepository, WANTED } from '../fleet/model/fleet.ts'
+import { isSameSpec } from '../fleet/model/same-node.ts'
 import { refKey } from '../fleet/model/source-ref.ts'
 import { reachableBy, standingKustomizations } from '../fleet/rendering/not-reached.ts'
 import { renderResourceSet } from '../fleet/rendering/render-resource-set.ts'
@@ -216,9 +217,10 @@ function ofObject(node: FleetNode, applier: Applier, side: Side): UnseenReader[]
   const paths = mayRead ? [{ why: notVisible(id.kind, id.name), mayRead, ...takesAll }] : []
   const chart = kind === HELM_RELEASE ? readsOfChart(node, object, side) : undefined
   if (!chart) return paths
-  // rules are about charts that change
+  // rules are about charts that change, of releases that are rendered now
+  const isDecided = node.retained?.includes(object) ? {} : { isDecided: true as const }
   const why = `the chart of HelmRelease \`${shownName(id.name)}\` is not rendered`
-  return [...paths, { why, mayRead: chart, takesAll: true, isDecided: true }]
+  return [...paths, { why, mayRead: chart, takesAll: true, ...isDecided }]
 }
 
 /** Most charts come from a list of charts, where no file of git is one. */
@@ -227,14 +229,18 @@ function readsOfChart(node: FleetNode, object: KubeObject, side: Side): Reads | 
   return kind === undefined || fluxKind(kind)?.source === 'index' ? undefined : readsOfParts(node, object, side)
 }
 
-/** The folders that are named where nothing is rendered: none of a Kustomization that is a node, unless it had another path. */
+/**
+ * The folders that are named where nothing is rendered: none of a Kustomization or ResourceSet that is a node, unless it is
+ * another version of it.
+ */
 function unrendered({ cluster }: FleetNode, { object, kind, paths }: Applier, { index }: Side): readonly NamedPath[] {
   if (kind === KUSTOMIZATION) {
     const node = index.nodeOf(cluster, object)
     const path = stringAt(object.root, ['spec', 'path']) ?? ''
     return node && artifactPath(node.path) === artifactPath(path) ? [] : paths
   }
-  if (kind !== RESOURCE_SET || index.node(setKey(cluster, object)) === undefined) return paths
+  const made = kind === RESOURCE_SET ? index.node(setKey(cluster, object)) : undefined
+  if (made === undefined || !isSameSpec(made.kustomization, object)) return paths
   return renderResourceSet(object).left.flatMap(({ part }) => (part ? [...pathsIn(part)] : []))
 }
 

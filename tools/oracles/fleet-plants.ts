@@ -3,8 +3,10 @@ import { type Fleet, type FleetNode, isComplete, type Tenant } from '../../src/f
 import { refKey } from '../../src/fleet/model/source-ref.ts'
 import { standingKustomizations } from '../../src/fleet/rendering/not-reached.ts'
 import { artifactPath } from '../../src/flux/artifact.ts'
+import { isFatal } from '../../src/flux/render-with-holes.ts'
 import type { Tree } from '../../src/git/tree.ts'
-import { idOf } from '../../src/kube/object.ts'
+import { idOf, type KubeObject } from '../../src/kube/object.ts'
+import { readBinding } from '../../src/kube/rbac/binding.ts'
 import { KUSTOMIZATION_FILES } from '../../src/kustomize/paths.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
 import { textAt } from '../../src/tenants/offboard/edited-tree.ts'
@@ -168,17 +170,33 @@ function areaOf(rendering: readonly FleetNode[], before: Fleet, isDeclared: bool
 const plantedIn = ({ objects }: FleetNode) =>
   objects.filter(one => idOf(one).name === PLANTED || one.root.origin.file.endsWith(`${PLANTED}.yaml`))
 
-/** An overlay that puts everything into its namespace makes it another, harmless object. */
-const isMoved = (nodes: readonly FleetNode[], text: string) =>
-  nodes.flatMap(plantedIn).some(one => {
-    const { namespace } = idOf(one)
-    return namespace !== '' && !text.includes(`name: ${PLANTED}, namespace: ${namespace}}`)
-  })
+/**
+ * An overlay that puts everything into its namespace makes it another, harmless object, and a binding one for an account
+ * of that namespace. It is moved where every node that renders it does so; what a planted Kustomization applies is not it.
+ */
+function isMoved(rendering: readonly FleetNode[], text: string): boolean {
+  const nodes = rendering.filter(({ name }) => name !== PLANTED)
+  const isElsewhere = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    namespace !== '' && !text.includes(`name: ${name}, namespace: ${namespace}}`)
+  const movesIt = (node: FleetNode) =>
+    plantedIn(node)
+      .flatMap(one => [idOf(one), ...subjectsOf(one)])
+      .some(isElsewhere)
+  return nodes.length > 0 && nodes.every(movesIt)
+}
 
-/** Whether something that only the platform controls is not known as a whole, and may apply what nothing else reads. */
+const subjectsOf = (object: KubeObject) => readBinding(object)?.subjects ?? []
+
+/**
+ * Whether something that only the platform controls is not known as a whole, and may apply what nothing else reads. What
+ * Flux refuses applies nothing new, and what it declares is read from its files.
+ */
 function hasUnseen({ nodes, notSeen }: Fleet): boolean {
   const isUnseen = ({ tenant, error, unknown, source, holes = [] }: FleetNode) =>
     tenant === undefined &&
-    (error !== undefined || unknown || source.opaque !== undefined || holes.some(one => one.remote === undefined))
+    ((error !== undefined && !isFatal(error)) ||
+      unknown ||
+      source.opaque !== undefined ||
+      holes.some(one => !one.fatal && one.remote === undefined))
   return nodes.some(isUnseen) || notSeen.some(({ what }) => what === 'objects')
 }

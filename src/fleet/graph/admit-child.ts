@@ -5,12 +5,13 @@ import { renderKustomization } from '../../flux/render-kustomization.ts'
 import { isFatal } from '../../flux/render-with-holes.ts'
 import { readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { canonical, originAt, stringAt } from '../../kube/node.ts'
-import { display, idOf } from '../../kube/object.ts'
+import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { nodeKey } from '../model/fleet.ts'
 import { addressIn } from '../model/fleet-config.ts'
-import { isSameSpec, objectTexts } from '../model/same-node.ts'
+import { isSameSpec, objectTexts, versionlessKey } from '../model/same-node.ts'
 import { namedRepositories } from '../model/source-access.ts'
 import { componentsOf, recordReads, touchReachable } from '../rendering/trees.ts'
+import { SOURCE_GROUPS } from '../sources/sources.ts'
 import { type NodeContext, needsOf } from './node-values.ts'
 import { openNode } from './open-node.ts'
 import type { Claim, Draft, Walk } from './walk.ts'
@@ -126,6 +127,8 @@ export function failedNode(context: NodeContext, draft: Draft, followed: Readonl
   const reads = artifact && (isWhole(context, draft) ? wholeTree(artifact) : readsOf(artifact, draft, context))
   if (reads) hash.update(reads.key)
   draft.inputs = hash.digest('hex')
+  const replaced = namedRepositories(objectTexts(replacedSources(draft)))
+  if (replaced.length > 0) draft.hides = withAliases(context, replaced)
   // names in a tenant's node do not count: the tenant could block any repository's pull requests
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
@@ -139,8 +142,20 @@ export function failedNode(context: NodeContext, draft: Draft, followed: Readonl
       ...(isDark || known.length > 0 ? followed : []),
     ])
     const hidden = named.filter(name => !open.has(name))
-    draft.hides = [...new Set(hidden.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
+    draft.hides = withAliases(context, [...hidden, ...replaced])
   }
+}
+
+const withAliases = ({ aliases }: NodeContext, names: readonly string[]): string[] =>
+  [...new Set(names.flatMap(name => [name, addressIn(aliases, name)]))].sort()
+
+/** Sources that the cluster may have as the last complete build gave them, while what is rendered now is followed. */
+function replacedSources({ objects, retained = [] }: Draft): KubeObject[] {
+  const present = new Map(objects.map(object => [versionlessKey(object), object]))
+  return retained.filter(object => {
+    const now = SOURCE_GROUPS.has(groupOf(idOf(object).apiVersion)) ? present.get(versionlessKey(object)) : undefined
+    return now !== undefined && !isSameSpec(now, object)
+  })
 }
 
 /**

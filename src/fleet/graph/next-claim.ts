@@ -6,6 +6,7 @@ import { canonical } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { nodeKey } from '../model/fleet.ts'
 import { readName, readSpec } from '../model/kustomization-spec.ts'
+import { setsIn } from '../rendering/render-resource-set.ts'
 import { SOURCE_GROUPS } from '../sources/sources.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from '../tenancy/capsule.ts'
 import { needsOf, valueId } from './node-values.ts'
@@ -13,27 +14,30 @@ import { attempt, type Claim, type Draft, enqueue, type ProvidedBy, type Walk } 
 
 /**
  * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One
- * that waits for values goes on without them when no node is left that could render them.
+ * that waits for values goes on without them when no node is left that could render them. `openSet`: follows a ResourceSet
+ * of a last complete build.
  */
-export function nextClaim(walk: Walk): Claim | undefined {
+export function nextClaim(walk: Walk, openSet: OpenSet): Claim | undefined {
   const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
   if (platform) return platform
   const released = walk.waiting.release(walk.index.added())
   if (released.length > 0) {
     for (const claim of released) enqueue(walk, claim)
-    return nextClaim(walk)
+    return nextClaim(walk, openSet)
   }
-  if (releaseRetained(walk, 'platform')) return nextClaim(walk)
-  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return nextClaim(walk)
+  if (releaseRetained(walk, 'platform', openSet)) return nextClaim(walk, openSet)
+  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return nextClaim(walk, openSet)
   const tenants = walk.claims[2].shift()
   if (tenants) return tenants
-  if (releaseRetained(walk, 'tenants')) return nextClaim(walk)
+  if (releaseRetained(walk, 'tenants', openSet)) return nextClaim(walk, openSet)
   if (!walk.index.complete) for (const id of presumedSources(walk)) walk.index.presumed.add(id)
   walk.index.complete = true
   const last = walk.waiting.first()
   if (last) return last
-  return giveUp(walk, ['platform', 'anybody']) ? nextClaim(walk) : undefined
+  return giveUp(walk, ['platform', 'anybody']) ? nextClaim(walk, openSet) : undefined
 }
+
+type OpenSet = (draft: Draft, set: KubeObject) => void
 
 function giveUp(walk: Walk, sides: readonly ProvidedBy[]): boolean {
   for (const side of sides) {
@@ -67,13 +71,14 @@ export function keepTenants(walk: Walk, { tenant, retained = [] }: Draft): void 
 }
 
 /**
- * Takes note of the sources, values and Kustomizations of last complete builds, of one side. Only when nothing that is
+ * Takes note of the sources, values, Kustomizations and ResourceSets of last complete builds, of one side. Only when nothing that is
  * rendered now is left on that side: where both say something, what is rendered now counts. False: there was nothing.
  */
-function releaseRetained(walk: Walk, side: 'platform' | 'tenants'): boolean {
+function releaseRetained(walk: Walk, side: 'platform' | 'tenants', openSet: OpenSet): boolean {
   const drafts = walk.incomplete[side].splice(0)
   for (const draft of drafts) {
     for (const object of draft.retained ?? []) release(walk, draft, object)
+    for (const set of setsIn(draft.retained ?? [])) openSet(draft, set)
   }
   return drafts.length > 0
 }

@@ -27,9 +27,9 @@ export function setKey(cluster: string, set: KubeObject): string {
  * The nodes of the ResourceSets that the platform renders, with what is known of what they make. Those of tenants are
  * evaluated as objects in objects, by the rules about what controllers make.
  */
-export function openResourceSets(walk: Walk, parent: Draft): Draft[] {
+export function openResourceSets(walk: Walk, parent: Draft, sets: readonly KubeObject[]): Draft[] {
   if (parent.tenant !== undefined || depthOf(walk, parent) >= MAX_NESTING) return []
-  return setsIn(parent.objects).flatMap(set => {
+  return sets.flatMap(set => {
     const key = setKey(walk.cluster, set)
     const { objects } = renderResourceSet(set)
     if (objects.length === 0 || walk.drafts.has(key) || objects.length > walk.sets.left) return []
@@ -85,8 +85,8 @@ const FEW = 3
 export function generatingObjects(nodes: readonly FleetNode[]): NotSeen[] {
   const opened = new Set(nodes.map(({ key }) => key))
   const reasons = new Map<string, string>()
-  for (const { hub, cluster, objects } of nodes) {
-    for (const set of setsIn(objects)) {
+  for (const { hub, cluster, objects, retained = [] } of nodes) {
+    for (const set of [...setsIn(objects), ...setsIn(retained)]) {
       const { namespace, name } = idOf(set)
       const id = `ResourceSet/${namespace}/${name}`
       const { objects: made, left } = renderResourceSet(set)

@@ -18,9 +18,10 @@ import {
 } from '../model/fleet.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
 import { hasMoreCauses, isUnknown, type Retain } from '../model/input.ts'
+import { versionlessKey } from '../model/same-node.ts'
 import type { AskedRepository, ReadAccess } from '../model/source-access.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
-import { isCopied } from '../rendering/render-resource-set.ts'
+import { isCopied, setsIn } from '../rendering/render-resource-set.ts'
 import { type ClusterAccess, collectAccess, mayRead, type ReadContext } from '../sources/ask-read.ts'
 import { SOURCE_GROUPS, SourceIndex, type Sources } from '../sources/sources.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from '../tenancy/capsule.ts'
@@ -203,7 +204,8 @@ function walkWith(
     asked: [],
   }
   start(walk, root, file)
-  for (let claim = nextClaim(walk); claim; claim = nextClaim(walk)) follow(walk, claim)
+  const openSet = (draft: Draft, set: KubeObject) => openSets(walk, draft, [set])
+  for (let claim = nextClaim(walk, openSet); claim; claim = nextClaim(walk, openSet)) follow(walk, claim)
   finish(walk)
   const cluster = clusterOf(walk, found, root)
   const remotes = walk.remotes.settled({ name, path, how, lockdown })
@@ -310,7 +312,11 @@ function collect(walk: Walk, draft: Draft): void {
     for (const late of walk.unowned.release(idOf(object).name, walk.tenancy.owners))
       note(walk, late.draft, [late.object])
   }
-  for (const made of openResourceSets(walk, draft)) {
+  openSets(walk, draft, setsIn(draft.objects))
+}
+
+function openSets(walk: Walk, draft: Draft, sets: readonly KubeObject[]): void {
+  for (const made of openResourceSets(walk, draft, sets)) {
     walk.drafts.set(made.key, made)
     collect(walk, made)
   }
@@ -383,31 +389,20 @@ type Built = Pick<FleetNode, 'objects' | 'digest' | 'source' | 'error' | 'holes'
 /**
  * What of a node's last complete build counts beside what it renders now. Where the node builds as a whole, nothing does.
  * Where `before` lacked parts for the same causes, what it had and the node has not was taken out on purpose, so only what
- * `before` itself retained still counts. Where Flux refuses the node, the cluster keeps its Kustomizations as they were.
+ * `before` itself retained still counts. Where Flux refuses the node, the cluster keeps what confines and what applies as it
+ * was.
  */
 export function retainedObjects(node: Built, before: FleetNode | undefined): readonly KubeObject[] {
   if (!before || !isIncomplete(node)) return []
   const earlier = hasMoreCauses(node, before)
     ? [...before.objects, ...(before.retained ?? [])]
     : (before.retained ?? [])
-  const present = new Map(node.objects.map(object => [keyOf(object), object]))
-  const isVague = node.holes?.some(({ effect }) => effect === 'different') ?? false
-  const isRefused = node.holes?.some(({ fatal }) => fatal) ?? false
+  const present = new Map(node.objects.map(object => [versionlessKey(object), object]))
+  const mayDiffer = node.holes?.some(({ effect, fatal }) => fatal || effect === 'different') ?? false
   const kept = earlier.filter(object => {
-    const now = present.get(keyOf(object))
-    const mayCount = (isVague && isRestricting(object)) || (isRefused && isKustomization(object))
-    return !now || (mayCount && canonical(now.root) !== canonical(object.root))
+    const now = present.get(versionlessKey(object))
+    return !now || (mayDiffer && isRestricting(object) && canonical(now.root) !== canonical(object.root))
   })
   // of two versions of one object the first is what `before` itself rendered
-  return [...new Map(kept.toReversed().map(object => [keyOf(object), object])).values()].toReversed()
-}
-
-function isKustomization(object: KubeObject): boolean {
-  const { apiVersion, kind } = idOf(object)
-  return isKustomizationKind(groupOf(apiVersion), kind)
-}
-
-function keyOf(object: KubeObject): string {
-  const { apiVersion, kind, namespace, name } = idOf(object)
-  return [groupOf(apiVersion), kind, namespace, name].join('\0')
+  return [...new Map(kept.toReversed().map(object => [versionlessKey(object), object])).values()].toReversed()
 }

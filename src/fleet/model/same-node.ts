@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
 import { at, canonical } from '../../kube/node.ts'
-import type { Hole, KubeObject } from '../../kube/object.ts'
+import { groupOf, type Hole, idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
 import { revisionKey } from './input.ts'
 import type { SourceAccess, SourceDeclaration } from './source-access.ts'
@@ -128,6 +128,12 @@ function sameFields(a: object, b: object): boolean {
 export function isSameSpec(one: KubeObject, other: KubeObject): boolean {
   const [first, second] = [one, other].map(({ root }) => at(root, ['spec']))
   return (first ? canonical(first) : '') === (second ? canonical(second) : '')
+}
+
+/** The same for all versions of one object. */
+export function versionlessKey(object: KubeObject): string {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  return [groupOf(apiVersion), kind, namespace, name].join('\0')
 }
 
 /** Whether two fleets declare the same about their sources. */

@@ -92,6 +92,9 @@ function checkIdentity(document: MapNode): void {
   for (const field of ['labels', 'annotations']) checkTextMap(document, field)
 }
 
+/** kustomize builds it all the same, and a patch may still make it text. */
+const ONLY_TEXT = 'Kubernetes allows only text there'
+
 function checkTextMap(document: MapNode, field: string): void {
   const map = at(document, ['metadata', field])
   if (!map || isAbsent(map)) return
@@ -99,7 +102,7 @@ function checkTextMap(document: MapNode, field: string): void {
   for (const [key, { value, key: origin }] of map.fields) {
     if (value.type !== 'scalar') {
       const what = `a value of metadata.${field}["${key}"] that is not a string`
-      refuse(what, value.origin, 'invalid-object', 'Kubernetes allows only text there')
+      refuse(what, value.origin, 'invalid-object', ONLY_TEXT)
     }
     if (field === 'annotations' && isBuildAnnotation(key))
       refuse(`the annotation ${key}, which controls kustomize`, origin, 'invalid-object', 'Only kustomize may set it')
@@ -110,12 +113,11 @@ function requireText(document: MapNode, path: readonly string[]): string | undef
   const node = at(document, path)
   if (!node || isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
+  const what = `a value of ${path.join('.')} that is not a string`
+  const isBuilt = node.type === 'scalar' || !['kind', 'name'].includes(path.at(-1)!)
+  if (isBuilt) return refuse(what, node.origin, 'invalid-object', ONLY_TEXT)
   // whose kind is not a string is not an object at all
-  return refuse(
-    `a value of ${path.join('.')} that is not a string`,
-    node.origin,
-    path.length > 1 ? undefined : 'render-limits',
-  )
+  return refuse(what, node.origin, path.length > 1 ? undefined : 'render-limits')
 }
 
 const kindOf = (document: MapNode): string | undefined => {

@@ -115,3 +115,102 @@ spec: {interval: 5m, prune: true, path: ./shared, serviceAccountName: kustomize-
   expect(verdict.changedFiles?.map(one => [one.path, one.state])).toEqual([[path, isAsked ? 'unseen' : 'rendered']])
   expect(verdict.requiredApprovals.map(one => one.path)).toEqual(isAsked ? [path] : [])
 })
+
+const OLD_URL = 'https://github.com/acme/old'
+const FOUND = 'tenants/dev-team.yaml'
+const LIST = { 'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, gone.yaml]\n' }
+const sourceOf = (url: string, branch = 'main') =>
+  fleetFiles[FOUND]!.replace(`url: ${DEV_URL}`, `url: ${url}`).replace('branch: main', `branch: ${branch}`)
+
+describe('a source that the cluster still reads, because the overlay that moves it does not build', () => {
+  function evaluatedWith(was: string, { changed, dev = {} }: { changed: string; dev?: Files }) {
+    const built = miniFleet({ fleet: { [FOUND]: was } })
+    const states = [{ commit: 'e'.repeat(40), tree: inputOf(built).fleet.tree }]
+    const base = buildWithEarlier(buildFleet, inputOf(miniFleet({ fleet: LIST })), { states, isAll: true })
+    const input = inputOf(miniFleet({ fleet: LIST, dev }))
+    const head = buildFleet({ ...input, config: base.input.fleet.tree, retain: retainOf(base.fleet) })
+    return evaluateFleet(head, { base: base.fleet, combination: 'c', changed }).verdict
+  }
+
+  test('the repository that it read before is not free to change', () => {
+    expect(evaluatedWith(sourceOf(OLD_URL), { changed: OLD_URL }).result).toBe('error')
+  })
+
+  test('another repository is', () => {
+    expect(evaluatedWith(sourceOf(OLD_URL), { changed: 'https://github.com/acme/unrelated' }).result).toBe('pass')
+    expect(evaluatedWith(sourceOf(DEV_URL), { changed: OLD_URL }).result).toBe('pass')
+  })
+
+  test('a change of the branch that it reads now leaves what it read before open', () => {
+    expect(evaluatedWith(sourceOf(DEV_URL, 'release'), { changed: DEV_URL }).result).toBe('error')
+  })
+})
+
+describe('what else the cluster keeps where the root does not build', () => {
+  const EXTRA = 'clusters/staging/extra.yaml'
+  const [WHOLE, HOLED] = [
+    ['flux-system', 'tenants.yaml', 'extra.yaml'],
+    ['gone.yaml', 'flux-system', 'tenants.yaml'],
+  ].map(names => ({ [ROOT]: `resources: [${names.join(', ')}]\n` }))
+  const set = (path: string) => `apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: apps, namespace: flux-system}
+spec:
+  resources:
+    - apiVersion: kustomize.toolkit.fluxcd.io/v1
+      kind: Kustomization
+      metadata: {name: made, namespace: flux-system}
+      spec: {interval: 5m, prune: true, path: ${path}, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+  const release = (chart: string) => `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: flux-system}
+spec:
+  interval: 5m
+  serviceAccountName: helm-controller
+  chart: {spec: {chart: ./charts/${chart}, sourceRef: {kind: GitRepository, name: flux-system}}}
+`
+  const config = (name: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: flux-system}\n`
+  const chart = 'apiVersion: v2\nname: web\nversion: 1.0.0\n'
+  const FILES = {
+    'shared/a.yaml': config('a'),
+    'moved/a.yaml': config('b'),
+    'charts/a/Chart.yaml': chart,
+    'charts/b/Chart.yaml': chart,
+  }
+
+  const REPLACED = { [ROOT]: 'resources: [flux-system, tenants.yaml, extra.yaml, gone.yaml]\n' }
+
+  function evaluatedWith(was: string, now: Files, change: Files) {
+    const filesOf = (more: Files) => inputOf(miniFleet({ fleet: { ...FILES, ...more } }))
+    const states = [{ commit: 'e'.repeat(40), tree: filesOf({ ...WHOLE, [EXTRA]: was }).fleet.tree }]
+    const base = buildWithEarlier(buildFleet, filesOf(now), { states, isAll: true })
+    const input = { ...filesOf({ ...now, ...change }), config: base.input.fleet.tree }
+    const head = buildFleet({ ...input, retain: retainOf(base.fleet) })
+    const { verdict } = evaluateFleet(head, { base: base.fleet, combination: 'c' })
+    return { result: verdict.result, asked: verdict.requiredApprovals.map(({ path }) => path) }
+  }
+
+  const SECRET = `apiVersion: v1
+kind: Secret
+metadata: {name: c, namespace: flux-system}
+stringData: {password: correct-horse-battery}
+`
+  const [SHARED, CHART] = ['shared/b.yaml', 'charts/a/templates/a.yaml']
+  test.for([
+    ['a ResourceSet that is taken out', set('./shared'), HOLED!, SHARED, 'fail', []],
+    [
+      'one that names another folder',
+      set('./shared'),
+      { ...REPLACED, [EXTRA]: set('./moved') },
+      SHARED,
+      'pass',
+      [SHARED],
+    ],
+    ['a HelmRelease of another chart', release('a'), { ...REPLACED, [EXTRA]: release('b') }, CHART, 'pass', [CHART]],
+  ] as const)('%s', ([, was, now, path, result, asked]) => {
+    expect(evaluatedWith(was, now, { [path]: SECRET })).toEqual({ result, asked })
+    expect(evaluatedWith(was, now, { 'docs/readme.md': 'text\n' })).toEqual({ result: 'pass', asked: [] })
+  })
+})
