@@ -138,7 +138,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Violation {
   return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
     cause: removedCause(object),
     isBefore: true,
-    message: message`$whoOf(object)is removed, but Flux still acts as account $quoted('object', account). Allowed: the removal after its last use. $kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'.`,
+    message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   })
 }
