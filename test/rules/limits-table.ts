@@ -244,6 +244,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/kustomize/resource/resource-list.ts MAX_NAMES',
     'src/tenants/adopt/adoption.ts MAX_LINES',
     'workers/gate/publish-checks.ts MAX_BASES',
     'src/rules/schema/compare-object.ts MAX_RENAMED',

@@ -162,7 +162,7 @@ function walkWith(
   { sources, file, memory, access: given, retain, values: read }: WalkInput,
   { values = [], repositories = new Map(), confined, lost, delegated = NOTHING_DELEGATED }: Foreknown,
 ): WalkedCluster {
-  const { name, path, how } = found
+  const { name } = found
   const index = new SourceIndex(declaredSources(file, name))
   const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined, lost)
   const lockdown = keptLockdown(root, retain?.clusters.get(name))
@@ -207,6 +207,13 @@ function walkWith(
   const openSet = (draft: Draft, set: KubeObject) => openSets(walk, draft, [set])
   for (let claim = nextClaim(walk, openSet); claim; claim = nextClaim(walk, openSet)) follow(walk, claim)
   finish(walk)
+  return settled(walk, found, root, values)
+}
+
+/** What a walk that has ended found. */
+function settled(walk: Walk, found: ClusterRoot, root: Root, values: Foreknown['values'] = []): WalkedCluster {
+  const { name, path, how } = found
+  const { access, index, sources, tenancy, lockdown } = walk
   const cluster = clusterOf(walk, found, root)
   const remotes = walk.remotes.settled({ name, path, how, lockdown })
   const nodes = [...walk.drafts.values()]
@@ -215,7 +222,7 @@ function walkWith(
   const asked = [...walk.asked, ...(declared?.asked ?? [])]
   const walked = { cluster, remotes, nodes, notSeen, asked, ...(declared ? { access: declared } : {}) }
   const presumed = presumedValues(walk, values)
-  return { walked, repositories: tenantRepositories(nodes, tenancy, sources, delegated), tenancy, presumed }
+  return { walked, repositories: tenantRepositories(nodes, tenancy, sources, walk.delegated), tenancy, presumed }
 }
 
 function start(walk: Walk, root: Root, file: FleetConfig): void {

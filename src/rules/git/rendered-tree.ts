@@ -9,7 +9,7 @@ import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
-import { type Said, Subject, type Violation } from '../model/rule.ts'
+import { Subject, type Violation, type Wording } from '../model/rule.ts'
 
 /** A directory of a repository, and the node that would render its files. */
 export interface RenderedDirectory {
@@ -193,10 +193,10 @@ export function violationIn(
   node: FleetNode,
   file: string,
   value: string,
-  { line = 0, ...said }: Said & { readonly line?: number },
+  { line = 0, ...wording }: Wording & { readonly line?: number },
 ): Violation {
   const origin = { repository: repository.url, file, line, column: Math.min(line, 1) }
-  return Subject.ofNode(node).violation(['spec', 'path'], value, { origin, ...said })
+  return Subject.ofNode(node).violation(['spec', 'path'], value, { origin, ...wording })
 }
 
 /** A path that an overlay names, whether or not it exists. */
@@ -305,8 +305,13 @@ function* textsIn(node: Node, repository: string, outer?: Origin): Generator<{ t
 }
 
 /** The finding of a file, at each node that renders it. */
-export const atReaders = (nodes: readonly FleetNode[], file: string, value: string, said: Said): readonly Violation[] =>
-  readersOf(nodes, file).map(node => Subject.ofNode(node).violation(['spec', 'path'], value, said))
+export const atReaders = (
+  nodes: readonly FleetNode[],
+  file: string,
+  value: string,
+  wording: Wording,
+): readonly Violation[] =>
+  readersOf(nodes, file).map(node => Subject.ofNode(node).violation(['spec', 'path'], value, wording))
 
 interface Readers {
   readonly byFile: ReadonlyMap<string, ReadonlySet<FleetNode>>

@@ -12,7 +12,7 @@ import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import type { Binding } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type RuleContext, type Said, Subject, serverWords, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, serverWords, type Violation, type Wording } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
 import { rightsCause } from '../rbac/binding-subjects.ts'
@@ -239,9 +239,9 @@ const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
   originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
 /** A warning about a Kustomization, shown at its first affected object, so that it stays the same as others are added. */
-function warningAt(node: FleetNode, [first]: readonly KubeObject[], value: string, said: Said): Violation {
+function warningAt(node: FleetNode, [first]: readonly KubeObject[], value: string, wording: Wording): Violation {
   const origin = originAt(first!.root, ['metadata', 'name'])
-  return Subject.ofNode(node).violation(ACCOUNT_FIELD, value, { origin, level: 'warning', ...said })
+  return Subject.ofNode(node).violation(ACCOUNT_FIELD, value, { origin, level: 'warning', ...wording })
 }
 
 /** One warning where it is not visible whether the account has the right, whatever the objects are. */

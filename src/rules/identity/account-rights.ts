@@ -99,7 +99,7 @@ function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: 
   return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
 }
 
-/** The first of them that is no longer written, as it was. */
+/** The first of them that is gone, as it was. */
 export function lostBinding(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) {
   const lost = lostBindings(index, before, place).find(one => !writtenOf(index, place.node, one))
   return before && lost && writtenOf(before, place.node, lost)

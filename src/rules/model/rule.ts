@@ -63,7 +63,7 @@ export interface Violation {
 }
 
 /** What a finding says besides the value that it is about. */
-export type Said = Omit<Violation, 'node' | 'renderedBy' | 'object' | 'path' | 'value'>
+export type Wording = Omit<Violation, 'node' | 'renderedBy' | 'object' | 'path' | 'value'>
 
 /** An object as a rule sees it: what it is, and who would apply it. */
 export class Subject implements Rendered {
@@ -113,9 +113,9 @@ export class Subject implements Rendered {
   }
 
   /** The finding that the object's value at a path violates the rule. */
-  violation(path: Path, value: string, said: Said): Violation {
+  violation(path: Path, value: string, wording: Wording): Violation {
     const by = this.#renderedBy ? { renderedBy: this.#renderedBy } : {}
-    return { node: this.node, ...by, object: this.object, path, value, ...said }
+    return { node: this.node, ...by, object: this.object, path, value, ...wording }
   }
 }
 

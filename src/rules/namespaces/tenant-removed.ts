@@ -8,7 +8,7 @@ import { refKey } from '../../fleet/model/source-ref.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { TreeEntry } from '../../git/tree.ts'
-import { type Rule, type Said, Subject, type Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation, type Wording } from '../model/rule.ts'
 
 /** A tenant before a change stays one for its verdict, and the change that ends this is a finding. */
 export const tenantRemoved: Rule = {
@@ -69,7 +69,8 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
 /** A cluster without its directory keeps its objects, and they are no longer evaluated. */
 function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Violation {
   const name = quoted('object', root.cluster)
-  const found = (said: Said) => Subject.ofNode(root).violation(['spec', 'path'], `cluster ${root.cluster}`, said)
+  const found = (wording: Wording) =>
+    Subject.ofNode(root).violation(['spec', 'path'], `cluster ${root.cluster}`, wording)
   const { source } = root
   const heir = how === 'layout' ? (heirOf(root, path, index) ?? index.applierOf(source, path)) : undefined
   if (heir !== undefined) {

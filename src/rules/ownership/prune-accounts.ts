@@ -10,7 +10,7 @@ import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import { type Rule, type Said, Subject, type Violation } from '../model/rule.ts'
+import { type Rule, Subject, type Violation, type Wording } from '../model/rule.ts'
 import { subjectText } from '../rbac/binding-subjects.ts'
 import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow } from './deletions.ts'
 
@@ -91,8 +91,8 @@ function violation(
   const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
   const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
-  const found = (said: Said) =>
-    new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, said)
+  const found = (wording: Wording) =>
+    new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, wording)
   if (kept) {
     const how = lostText(support, kept)
     return found({

@@ -14,7 +14,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { readLabelSelector, selects } from '../../kube/read-fields.ts'
-import { type Rule, type RuleContext, type Said, Subject, type Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type Violation, type Wording } from '../model/rule.ts'
 import { exceptedPolicy } from '../workloads/admission-config.ts'
 import {
   type Admission,
@@ -199,7 +199,7 @@ function ofImage(subject: Subject, now: ImageCoverage): Violation {
   })
 }
 
-function violation(subject: Subject, { use }: ImageCoverage, what: Message, more: Omit<Said, 'message'>): Violation {
+function violation(subject: Subject, { use }: ImageCoverage, what: Message, more: Omit<Wording, 'message'>): Violation {
   return subject.violation(use.path, `${use.list} ${use.written ?? ''}`, {
     message: message`${subject.who}: image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
     ...more,

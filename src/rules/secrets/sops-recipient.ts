@@ -7,7 +7,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import { canonical, type Node, withoutField } from '../../kube/node.ts'
 import { atReaders, isBelow } from '../git/rendered-tree.ts'
-import type { Rule, Said, Violation } from '../model/rule.ts'
+import type { Rule, Violation, Wording } from '../model/rule.ts'
 import {
   type CreationRule,
   creationRules,
@@ -42,8 +42,8 @@ function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): It
     const asked = rule?.recipients ?? earlier?.recipientsOf(document)
     if (!asked || asked.size === 0) continue
     const whose = rule ? `the first matching rule of ${SOPS_CONFIG}` : 'the previous file'
-    for (const { value, ...said } of differences(document, asked, whose))
-      yield* atReaders(nodes, document.file, value, said)
+    for (const { value, ...wording } of differences(document, asked, whose))
+      yield* atReaders(nodes, document.file, value, wording)
   }
 }
 
@@ -125,7 +125,7 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
       if (!is.includes(path)) return [say('gone', message`is removed, so no rule defines the recipients of secrets`)]
       return now ? changedRules(old, now, say) : [say('unreadable', message`can no longer be read`)]
     }
-    for (const { value, ...said } of changes()) yield* atReaders(nodes, path, value, said)
+    for (const { value, ...wording } of changes()) yield* atReaders(nodes, path, value, wording)
   }
 }
 
@@ -184,7 +184,7 @@ function configsIn(tree: Tree): string[] {
   return found
 }
 
-type Found = Said & { readonly value: string }
+type Found = Wording & { readonly value: string }
 
 function found(at: Node, value: string, what: Message, fix: Message): Found {
   return {
