@@ -6,8 +6,8 @@ import { isPlatform } from '../../fleet/facts/object-index.ts'
 import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
-import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
-import { KUBECONFIG_FIELD, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
+import { KUBECONFIG_FIELD, KUSTOMIZATION, TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
@@ -49,6 +49,7 @@ export const capsuleOwnerChange: Rule = {
     const homes = was ? homesOf(was.root) : homesOf(object.root, 1)
     const removed = was ? removedOwners(subject, was.root, index) : []
     yield* removed
+    yield* handedOver(subject)
     for (const grant of grantsOf(object.root)) {
       const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
       // a new name in place of a removed one is one mistake
@@ -56,6 +57,25 @@ export const capsuleOwnerChange: Rule = {
         yield violation(subject, id.name, grant, why)
     }
   },
+}
+
+const METADATA: readonly Path[] = [
+  ['spec', 'namespaceOptions', 'additionalMetadata'],
+  ['spec', 'namespaceOptions', 'additionalMetadataList', '*'],
+]
+
+/** Capsule writes these labels to every namespace of the Tenant: that of another tenant would give all of them away. */
+function* handedOver(subject: Subject): Iterable<Violation> {
+  for (const path of METADATA.flatMap(pattern => subject.items([...pattern, 'labels']))) {
+    for (const key of [TENANT_LABEL_KEY, CAPSULE_LABEL]) {
+      const tenant = subject.text([...path, key])
+      if (!tenant || tenant === subject.id.name) continue
+      yield subject.violation([...path, key], `${key} ${tenant}`, {
+        message: message`Capsule would label every namespace of Tenant ${quoted('object', subject.id.name)} as one of tenant ${quoted('tenant', tenant)}. Allowed: its own name, or no such label. The API server accepts it.`,
+        fix: message`Remove ${part('field', key)} from ${part('field', path.slice(1).join('.'))}.`,
+      })
+    }
+  }
 }
 
 /** Owners that the Tenant loses and as which Flux still acts: Capsule refuses what Flux applies as them. */
