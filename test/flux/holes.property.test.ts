@@ -59,4 +59,4 @@ test('what builds has no holes and the same objects, and what fails is never bui
     }),
     { numRuns: 150 },
   )
-})
+}, 120_000)
