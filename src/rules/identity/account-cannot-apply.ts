@@ -232,7 +232,10 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
 /** No right helps where the API server does not find the Role that a binding names. */
 function missingRoleFix({ without, object }: RightRefusal): Message | undefined {
   const { roleRef, namespace } = (without === 'missing-role' && readBinding(object)) || {}
-  return roleRef && message`Add ${objectPart(roleRef.kind, namespace ?? '', roleRef.name)}, or set roleRef to one that exists.`
+  return (
+    roleRef &&
+    message`Add ${objectPart(roleRef.kind, namespace ?? '', roleRef.name)}, or set roleRef to one that exists.`
+  )
 }
 
 /** Whether a change removes the right of an account that applies the object already. */

@@ -97,7 +97,8 @@ export const rbacDanglingRole: Rule = {
     // account-cannot-apply names the role if an account lacks it, or may not bind it
     const nodes = binding.subjects.flatMap(one => index.nodesIn(node.cluster, one.namespace))
     const refused = [node, ...nodes].flatMap(({ key }) => index.refusals(key))
-    if (refused.some(one => users.includes(one.user) || (one.object === object && one.without === 'missing-role'))) return
+    if (refused.some(one => users.includes(one.user) || (one.object === object && one.without === 'missing-role')))
+      return
     const { kind, name } = binding.roleRef
     const meant = index.meantRole(node.cluster, binding)
     // a chart may bring the role of a platform binding; what its accounts lack is reported at the objects they apply
