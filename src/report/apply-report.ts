@@ -1,5 +1,4 @@
-import { code, prose } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { bullets, code, prose } from '../base/markup.ts'
 import type { SourceLine } from '../base/origin.ts'
 import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
@@ -123,7 +122,7 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message, place, fields = [] }) => {
+  const list = bullets(changed, MAX_OBJECTS, ({ action, object, message, place, fields = [] }) => {
     const at = isHere(place, here) ? ` at ${code(placeOf(place, here))}` : ''
     const why = message ? `: ${code(redact(message, object), 1000)}` : ''
     const parts = fields.flatMap(one =>
@@ -131,19 +130,21 @@ function nodeSection(node: AppliedNode, here: string): Section {
         ? [`  - ${code(redact(one.field, object), 300)} at ${code(placeOf(one.place, here))}`]
         : [],
     )
-    return [`- ${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
+    return [`${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
   })
-  const left = changed.length - lines.length
-  if (left > 0) lines.push(`- …${andMore(left)}`)
   const unchanged = node.objects.length - changed.length
-  if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
+  const lines = [
+    list,
+    unchanged > 0 ? `- unchanged: ${count(unchanged, 'object')}` : '',
+    node.note ? `- ${prose(redact(node.note))}` : '',
+  ]
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
   // a run that ended before its first node belongs to no tenant
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
   const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
   const head = `### ${code(node.key)}${at} ${outcomeOf(node)}${reason}${as}`
-  if (node.note) lines.push(`- ${prose(redact(node.note))}`)
-  return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
+  const text = [head, lines.filter(line => line !== '').join('\n')].filter(part => part !== '').join('\n\n')
+  return { text, label: 'Kustomization' }
 }
 
 /** A refused object blocks the other objects of its stage; earlier stages remain applied. */

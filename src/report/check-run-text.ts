@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import { ENGINE_VERSION } from '../fleet/model/input.ts'
 import { display } from '../kube/object.ts'
@@ -9,7 +9,7 @@ import { isShared, type NamedCheck } from '../verdict/check-names.ts'
 import { type FindingGroup, groupFindings } from '../verdict/summary.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import type { View } from './text/audience.ts'
-import { count, type FailureGroup, firstOf, fixText, groupFailures, isNew } from './text/findings.ts'
+import { count, type FailureGroup, fixText, groupFailures, isNew } from './text/findings.ts'
 import { placeOf } from './text/place.ts'
 
 /** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
@@ -48,8 +48,9 @@ export function annotationsOf(verdict: Verdict, context: ReportContext): Annotat
   ]
 }
 
-/** How many objects of one cause are named. */
+/** How many objects, and Kustomizations, of one cause are named. */
 const MAX_OBJECTS = 20
+const MAX_NODES = 5
 
 /** One annotation for each cause. */
 function annotation(group: FindingGroup, level: Annotation['level'], context: ReportContext): Annotation[] {
@@ -83,10 +84,7 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
   ]
 }
 
-function named(all: readonly string[]): string {
-  const { shown, left } = firstOf(all, MAX_OBJECTS)
-  return `${shown.map(name => visible(name)).join(', ')}${andMore(left)}`
-}
+const named = (all: readonly string[]): string => firstNames(all, MAX_OBJECTS, name => visible(name))
 
 /** GitHub shows annotations on changed files only; the others are in the summary. */
 function isShown(file: string, { changedPaths }: ReportContext): boolean {
@@ -109,8 +107,7 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
 
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
   const { origin } = failure
-  const { shown, left } = firstOf(nodes)
-  const whose = `${shown.join(', ') || 'the fleet'}${andMore(left)}`
+  const whose = firstNames(nodes, MAX_NODES) || 'the fleet'
   if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
   return [
     {

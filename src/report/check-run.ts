@@ -1,7 +1,6 @@
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
-import { code, markdownOf, prose } from '../base/markup.ts'
+import { bullets, code, markdownOf, prose } from '../base/markup.ts'
 import { fixOf, type MessagePart, typedMessage } from '../base/message.ts'
-import { andMore } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import {
@@ -207,10 +206,7 @@ function withMissingApprovals(
 ): VerdictText {
   const [first] = missing
   if (!first) return run
-  const shown = missing.slice(0, MAX_APPROVALS).map(approvalText)
-  const left = missing.length - shown.length
-  if (left > 0) shown.push(`…${andMore(left)}`)
-  const section = `### Required approvals (${missing.length})\n\n${shown.join('\n')}`
+  const section = `### Required approvals (${missing.length})\n\n${bullets(missing, MAX_APPROVALS, approvalText)}`
   const annotations = [...missing.flatMap(approvalAnnotation), ...run.annotations]
   if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : ''
@@ -220,7 +216,7 @@ function withMissingApprovals(
 
 function approvalText({ rule, message, fix, path }: MissingApproval): string {
   const where = path === undefined ? '' : `, ${code(path)}`
-  return `- ${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
+  return `${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
 }
 
 function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Annotation[] {

@@ -1,4 +1,4 @@
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
 import type { EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import type { ChangePrunes } from '../verdict/change-prunes.ts'
@@ -313,9 +313,7 @@ export function assumedClusters(
     const where = isOwn ? `at ${first.path || './'}` : 'where it was evaluated from'
     return `Cluster ${first.name} is assumed: nothing in git says that Flux starts ${where}. Declare it ${declare}.`
   }
-  const names = assumed.slice(0, MAX_NAMED).map(({ name, path }) => (isOwn ? `${name} (${path || './'})` : name))
-  const left = assumed.length - names.length
-  const list = `${names.join(', ')}${andMore(left)}`
+  const list = firstNames(assumed, MAX_NAMED, ({ name, path }) => (isOwn ? `${name} (${path || './'})` : name))
   return `Clusters ${list} are assumed: nothing in git says that Flux starts there. Declare them ${declare}.`
 }
 

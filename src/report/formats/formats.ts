@@ -6,7 +6,7 @@ import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { blastRadius } from '../policy-impact.ts'
-import { count, firstOf, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
+import { count, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { placeOf } from '../text/place.ts'
 import {
@@ -191,13 +191,13 @@ function elsewhereCommand(elsewhere: Elsewhere): string[] {
   return text === undefined ? [] : [`::${name} title=bailiwick%3A not listed::${data(text)}`]
 }
 
+const MAX_OBJECTS = 20
+const MAX_NODES = 5
+
 /** The objects of a cause with several, and what follows from it. */
 function reachedBy({ objects, followers }: FindingGroup): string {
-  const { shown, left } = firstOf(
-    objects.map(({ object }) => display(object)),
-    20,
-  )
-  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${andMore(left)}`
+  const shown = objects.slice(0, MAX_OBJECTS).map(({ object }) => display(object))
+  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${andMore(objects.length - shown.length)}`
   const following = followers.map(
     one => `\nFollows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`,
   )
@@ -205,8 +205,8 @@ function reachedBy({ objects, followers }: FindingGroup): string {
 }
 
 function whoseOf(nodes: readonly string[]): string {
-  const { shown, left } = firstOf(nodes)
-  return shown.length === 0 ? '' : `\nKustomizations: ${visible(shown.join(', '), 1000)}${andMore(left)}`
+  const shown = nodes.slice(0, MAX_NODES).join(', ')
+  return shown === '' ? '' : `\nKustomizations: ${visible(shown, 1000)}${andMore(nodes.length - MAX_NODES)}`
 }
 
 function command(
