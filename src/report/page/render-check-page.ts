@@ -9,7 +9,7 @@ import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type Pag
 import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
-import { type Content, type Html, html, prose, repositoryLink, when } from './html.ts'
+import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
 import { type Frame, icon, layout } from './layout.ts'
 
 /** A part of the page that the list at its top leads to. */
@@ -235,15 +235,14 @@ ${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.ma
 function notReachedSection(list: readonly NotReached[]): Html {
   const rows = list.map(
     ({ id, origin, reason }) =>
-      html`<tr><th scope="row">${id}</th><td><code>${placeOf(origin, origin.repository)}</code></td><td class="wide">${reason}</td></tr>
-`,
+      html`<tr><th scope="row">${id}</th><td><code>${placeOf(origin, origin.repository)}</code></td><td class="wide">${reason}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="Kustomizations that no cluster builds" tabindex="0"><table>
-<caption>No cluster builds these Kustomizations, so what they would apply was not evaluated.</caption>
-<thead><tr><th scope="col">Kustomization</th><th scope="col">File</th><th scope="col">Why</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(
+    'Kustomizations that no cluster builds',
+    ['Kustomization', 'File', 'Why'],
+    rows,
+    'No cluster builds these Kustomizations, so what they would apply was not evaluated.',
+  )
 }
 
 /** How many Kustomizations a page draws; the ones with something to say, and what brings them, are never left out first. */

@@ -1,9 +1,20 @@
 import { type FleetHistory, historyOf, historySection } from './fleet-history.ts'
 import type { FleetPage, ListedFinding } from './fleet-page.ts'
 import { type FleetPulls, pullsOf, pullsSection } from './fleet-pulls.ts'
-import { type FleetQuery, fleetFilter, matches, NO_QUERY, paged, withFewerRows } from './fleet-query.ts'
+import { type FleetQuery, fleetFilter, listed, matches, NO_QUERY, withFewerRows } from './fleet-query.ts'
 import { accessSection, auditSection, fleetSources, fleetTenants, policiesSection } from './fleet-sections.ts'
-import { type Content, type Html, html, type Links, placeLink, prose, repositoryLink, when } from './html.ts'
+import {
+  type Content,
+  type Html,
+  html,
+  type Links,
+  num,
+  placeLink,
+  prose,
+  repositoryLink,
+  table,
+  when,
+} from './html.ts'
 import { type Frame, layout } from './layout.ts'
 import { kustomizationsSection } from './render-graph-page.ts'
 
@@ -127,7 +138,7 @@ export function violationsSection({ findings = [], left }: FleetPage, query: Fle
   if (findings.length === 0) return html`<p>The branch has no violation, warning or evaluation error.</p>`
   const wanted = findings.filter(one => isWanted(one, query))
   if (wanted.length === 0) return html`<p>No finding matches the filters.</p>`
-  const { shown, pager } = paged(wanted, query, 'violations', { left: left.findings ?? 0 })
+  const { shown, pager } = listed(wanted, query, 'violations', { left: left.findings ?? 0 })
   const totals = Map.groupBy(wanted, ({ tenant }) => tenant)
   return [
     html`<p>On the branch, whether or not a pull request changes it. Only what a pull request adds or changes blocks it.</p>`,
@@ -178,17 +189,16 @@ function totalsOf(own: readonly ListedFinding[]): Html[] {
 }
 
 function findingTable(tenant: string, findings: readonly ListedFinding[], links: Links): Html {
-  return html`<div class="scroll" role="region" aria-label="Findings of ${tenant === '' ? 'the platform' : tenant}" tabindex="0"><table>
-<thead><tr><th scope="col">State</th><th scope="col">Rule</th><th scope="col">Finding</th><th scope="col">Line</th><th scope="col">Clusters</th></tr></thead>
-<tbody>
-${findings.map(one => findingRow(one, links))}</tbody>
-</table></div>`
+  return table(
+    `Findings of ${tenant === '' ? 'the platform' : tenant}`,
+    ['State', 'Rule', 'Finding', 'Line', 'Clusters'],
+    findings.map(one => findingRow(one, links)),
+  )
 }
 
 function findingRow(one: ListedFinding, links: Links): Html {
   const { kind, rule, severity, object, objects, message, origin, waiver } = one
-  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
-`
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>`
 }
 
 /** Clusters that a row lists. */
@@ -225,19 +235,13 @@ function queueSection(queue: readonly QueueRow[] | undefined): Html {
   const busy = queue.filter(one => STATES.some(state => one[state] > 0))
   if (busy.length === 0) return html`<p>The queue is empty: no job waits, runs or failed.</p>`
   const rows = busy.map(
-    ({
-      queue,
-      waiting,
-      active,
-      delayed,
-      failed,
-    }) => html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>
-`,
+    ({ queue, waiting, active, delayed, failed }) =>
+      html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="Jobs by state" tabindex="0"><table>
-<caption>Of the whole installation, at the moment of this page</caption>
-<thead><tr><th scope="col">Jobs</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Running</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Given up</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(
+    'Jobs by state',
+    ['Jobs', num('Waiting'), num('Running'), num('Delayed'), num('Given up')],
+    rows,
+    'Of the whole installation, at the moment of this page',
+  )
 }
