@@ -111,7 +111,7 @@ function objectLines(object: ObjectChange, detail: Detail): string[] {
 const fieldsText = (count: number): string => `${count} field${count === 1 ? '' : 's'}`
 
 /** What becomes of an object, as a part of a sentence; may hold the name of another Kustomization. */
-function whatHappens({ change, fate, node, from, forced }: ObjectChange): string {
+export function whatHappens({ change, fate, node, from, forced }: ObjectChange): string {
   const other = visible(node ?? '', 200)
   if (change === 'removed') return fate === 'moved' ? `moves to ${other}` : FATES[fate ?? 'kept']
   if (from !== undefined) {
@@ -123,7 +123,7 @@ function whatHappens({ change, fate, node, from, forced }: ObjectChange): string
 }
 
 /** A field before and after, behind `-` and `+`. */
-function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
+export function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
   if (change === 'order') return [`!  ${path}: order changed`]
   if (hidden) return [`!  ${path}: ${change}, not shown`]
   if (lines) {
