@@ -4,6 +4,7 @@ import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluation } from '../rules/model/finding.ts'
 import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
+import { through } from './text/audience.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
@@ -173,18 +174,14 @@ export interface DriftNote {
 }
 
 /** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
-export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: evaluated }: Evaluation): AppliedNode[] {
+export function applyViewFor(
+  nodes: readonly AppliedNode[],
+  { verdict, nodes: evaluated }: Evaluation,
+): readonly AppliedNode[] {
   const keys = new Set(nodes.map(node => node.key))
   const audience = new Set(evaluated.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
   const words = new PrivateWords(verdict, [...audience], evaluated)
-  return nodes.map(({ reason, note, objects, ...node }) => ({
-    ...node,
-    ...(reason === undefined ? {} : { reason: words.hide(reason) }),
-    ...(note === undefined ? {} : { note: words.hide(note) }),
-    objects: objects.map(({ message, fields, ...object }) => ({
-      ...object,
-      ...(message === undefined ? {} : { message: words.hide(message) }),
-      ...(fields === undefined ? {} : { fields: fields.map(one => ({ ...one, field: words.hide(one.field) })) }),
-    })),
-  }))
+  return through(nodes, text => words.hide(text), OPEN_OF_NODE)
 }
+
+const OPEN_OF_NODE = ['key', 'user', 'outcome', 'ready', 'object', 'action', 'drift', 'place']
