@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
 import { firstNames } from '../base/name-list.ts'
+import type { SourceLine } from '../base/origin.ts'
 import { visible } from '../base/visible.ts'
 import { ENGINE_VERSION } from '../fleet/model/input.ts'
 import { display } from '../kube/object.ts'
@@ -56,7 +57,7 @@ const MAX_NODES = 5
 function annotation(group: FindingGroup, level: Annotation['level'], context: ReportContext): Annotation[] {
   const { finding, objects, clusters, identities, followers } = group
   const { origin } = finding
-  if (origin.repository !== context.repository || origin.file === '') return []
+  if (origin.repository !== context.repository) return []
   const place = changedPlace(finding, context)
   if (!isShown(place.file, context)) return []
   const whose = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
@@ -72,16 +73,20 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
           `${finding.isBefore ? 'Before this change at' : 'Written at'} ${visible(placeOf(origin, context.repository))}`,
         ]),
   ]
-  return [
-    {
-      path: place.file,
-      // a line of the base is another one of the head
-      line: finding.isBefore ? 1 : Math.max(1, place.line),
-      level,
-      title: visible(`${finding.rule}: ${whose} (${clusters.join(', ')})`, 200),
-      message: lines.join('\n'),
-    },
-  ]
+  // a line of the base is another one of the head
+  const at = finding.isBefore ? { ...place, line: 1 } : place
+  return annotationAt(at, level, `${finding.rule}: ${whose} (${clusters.join(', ')})`, lines.join('\n'))
+}
+
+/** The annotation of a line; none where GitHub would not take it. */
+export function annotationAt(
+  { file, line }: Pick<SourceLine, 'file' | 'line'>,
+  level: Annotation['level'],
+  title: string,
+  message: string,
+): Annotation[] {
+  if (!isAnnotatable(file)) return []
+  return [{ path: file, line: Math.max(1, line), level, title: visible(title, 200), message }]
 }
 
 const named = (all: readonly string[]): string => firstNames(all, MAX_OBJECTS, name => visible(name))
@@ -92,12 +97,12 @@ function isShown(file: string, { changedPaths }: ReportContext): boolean {
 }
 
 /** Whether lines of a file can be annotated: git allows names that no API is made for, and one refused line loses all of them. */
-export function isAnnotatable(file: string): boolean {
+function isAnnotatable(file: string): boolean {
   return file !== '' && file.length <= 1000 && !/[\p{Cc}\p{Cs}]/u.test(file)
 }
 
 /** GitHub shows an annotation in the diff only on a changed file: prefer the changed overlay that leads to the origin. */
-function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file: string; line: number } {
+function changedPlace(finding: Finding, { changedPaths }: ReportContext): Pick<SourceLine, 'file' | 'line'> {
   const { origin } = finding
   if (!changedPaths || changedPaths.has(origin.file)) return origin
   // Flux steps may be in another repository than the origin, kustomize steps never are
@@ -108,16 +113,19 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
   const { origin } = failure
   const whose = firstNames(nodes, MAX_NODES) || 'the fleet'
-  if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
-  return [
-    {
-      path: origin.file,
-      line: Math.max(1, origin.line),
-      level: 'failure',
-      title: visible(`could not be evaluated (${failure.code}): ${whose}`, 200),
-      message: `${visible(failure.message, 2000)}${failure.fix ? `\nFix: ${visible(failure.fix, 1000)}` : ''}`,
-    },
-  ]
+  if (origin.repository !== context.repository || !isShown(origin.file, context)) return []
+  return annotationAt(origin, 'failure', `could not be evaluated (${failure.code}): ${whose}`, withFix(failure))
+}
+
+/** What an error says to a reader of plain text, and its remedy. */
+export function withFix({
+  message,
+  fix = '',
+}: {
+  readonly message: string
+  readonly fix?: string | undefined
+}): string {
+  return `${visible(message, 2000)}${fix === '' ? '' : `\nFix: ${visible(fix, 1000)}`}`
 }
 
 /** A button of a check run: label at most 20 characters, description at most 40, at most three of them. */

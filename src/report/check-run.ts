@@ -14,12 +14,13 @@ import { isUnchanged } from '../verdict/diff/changes.ts'
 import { countsText } from './changes.ts'
 import {
   type Annotation,
+  annotationAt,
   annotationsOf,
   buttonsOf,
   type CheckRunText,
-  isAnnotatable,
   MAX_ANNOTATIONS,
   type VerdictText,
+  withFix,
 } from './check-run-text.ts'
 import { matrixTable } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
@@ -116,17 +117,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
     title: visible(`Could not be evaluated: ${message}`, 180),
     summary: lines.join('\n'),
     annotations:
-      origin && ours && origin.file !== ''
-        ? [
-            {
-              path: origin.file,
-              line: Math.max(1, origin.line),
-              level: 'failure',
-              title: `could not be evaluated (${error.code})`,
-              message: visible(error.message, 2000) + (error.fix ? `\nFix: ${visible(error.fix, 1000)}` : ''),
-            },
-          ]
-        : [],
+      origin && ours ? annotationAt(origin, 'failure', `could not be evaluated (${error.code})`, withFix(error)) : [],
     actions: buttonsOf(context),
   }
 }
@@ -220,9 +211,9 @@ function approvalText({ rule, message, fix, path }: MissingApproval): string {
 }
 
 function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Annotation[] {
-  if (path === undefined || !isAnnotatable(path)) return []
+  if (path === undefined) return []
   const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
-  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: required approval`, 200), message: text }]
+  return annotationAt({ file: path, line: 1 }, 'failure', `${rule}: required approval`, text)
 }
 
 /** Replaces an error that is about another repository. */
