@@ -1,6 +1,6 @@
 import type { Visibility } from '../../fleet/model/source-access.ts'
 import { type Content, type Html, html, type Links, paged, placeLink, repositoryLink, table, when } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import { type Frame, layout, tiles } from './layout.ts'
 
 /** One row of a credentials report. It contains no Secret value and no key. */
 interface CredentialRow {
@@ -88,7 +88,7 @@ export function renderCredentialsPage(shown: CredentialsPage, look: CredentialsL
     [
       html`<h1 class="page">Credentials of ${name}</h1>
 <p class="dim">Secrets in git at ${repositoryLink(repository, commit)} and deploy keys on GitHub, listed ${when(at)}. The comment <code>/bailiwick credentials</code> on an issue of the fleet lists them again.</p>
-<ul class="tiles">${groups.map(({ title, rows }) => html`<li><span>${title}</span><b>${rows.length.toLocaleString('en-US')}</b></li>`)}</ul>
+${tiles(groups.map(({ title, rows }) => [title, rows.length]))}
 `,
       html`<section aria-labelledby="list"><h2 id="list">List</h2>
 ${filters(shown, look)}

@@ -10,14 +10,7 @@ import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
 import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
-import { type Frame, icon, layout } from './layout.ts'
-
-/** A part of the page that the list at its top leads to. */
-interface Part {
-  readonly id: string
-  readonly title: string
-  readonly content: Content
-}
+import { contents, type Frame, icon, layout, type Part, section } from './layout.ts'
 
 /** The page of one check of a commit as HTML. */
 export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): string {
@@ -31,18 +24,7 @@ export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): stri
     reader,
   }
   const parts = partsOf(page)
-  return layout(frame, [
-    banner(page),
-    facts(page),
-    contents(parts),
-    parts.map(
-      ({ id, title, content }) => html`<section aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-${content}
-</section>
-`,
-    ),
-  ])
+  return layout(frame, [banner(page), facts(page), contents(parts), parts.map(section)])
 }
 
 const LOOKS = {
@@ -120,12 +102,6 @@ ${authorFact(author)}`
   )
   return html`<div><dt>Merge group</dt><dd>into <code>${branch}</code></dd></div>
 <div><dt>Pull requests in it</dt><dd>${items === undefined ? 'unknown: the group was no longer in the queue' : html`<ul class="plain">${items}${morePulls > 0 && html`<li>and ${morePulls} more</li>`}</ul>`}</dd></div>`
-}
-
-function contents(parts: readonly Part[]): Content {
-  if (parts.length < 2) return undefined
-  const items = parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)
-  return html`<nav aria-label="On this page"><ul class="toc">${items}</ul></nav>`
 }
 
 function partsOf(page: CheckPage): Part[] {

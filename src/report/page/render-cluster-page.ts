@@ -1,7 +1,7 @@
 import { display } from '../../kube/object.ts'
 import type { ClusterPage, NodePhase, NodeState } from '../cluster-page.ts'
 import { type Content, type Html, html, paged, placeLink, repositoryLink, table, when } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import { type Frame, layout, tiles } from './layout.ts'
 
 interface ClusterLook {
   readonly reader?: Frame['reader']
@@ -30,7 +30,7 @@ export function renderClusterPage(shown: ClusterPage, { reader, page }: ClusterL
       html`<h1 class="page">Cluster ${cluster}</h1>
 <p class="dim">Kustomizations of ${name} on this cluster, ${when(at)}: ${state}</p>
 ${problem !== undefined && html`<p><span class="tag bad">✗ not applied</span> ${problem}</p>`}
-<ul class="tiles">${PHASES.map(phase => html`<li><span>${phase}</span><b>${numberOf(nodes, phase).toLocaleString('en-US')}</b></li>`)}</ul>
+${tiles(PHASES.map(phase => [phase, nodes.filter(one => one.phase === phase).length]))}
 `,
       html`<section aria-labelledby="nodes"><h2 id="nodes">Kustomizations (${nodes.length})</h2>
 ${nodeTable(shown, page)}
@@ -43,9 +43,6 @@ ${driftTable(drift)}
     ],
   )
 }
-
-const numberOf = (nodes: readonly NodeState[], phase: NodePhase): number =>
-  nodes.filter(one => one.phase === phase).length
 
 function nodeTable({ nodes, repository }: ClusterPage, wanted: number): Content {
   if (nodes.length === 0) return html`<p>This repository has no Kustomization on this cluster.</p>`

@@ -15,7 +15,7 @@ import {
   table,
   when,
 } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import { contents, type Frame, layout, section, tiles } from './layout.ts'
 import { kustomizationsSection } from './render-graph-page.ts'
 
 /** What one look at a fleet asks for, and what is known at that moment. */
@@ -55,21 +55,10 @@ export function renderFleetPage(page: FleetPage, look: FleetLook): string {
 function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQuery }): string {
   const { owner, repo } = page
   const name = `${owner}/${repo}`
-  const sections = sectionsOf(page, look)
+  const parts = sectionsOf(page, look).map(([id, title, content]) => ({ id, title, content }))
   return layout(
     { title: `Fleet ${name}`, crumbs: [{ text: name, href: page.repository }, { text: 'fleet' }], reader: look.reader },
-    [
-      head(page, look),
-      html`<nav aria-label="On this page"><ul class="toc">${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>`,
-      fleetFilter(page, look.query, 'fleet'),
-      sections.map(
-        ([id, title, content]) => html`<section aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-${content}
-</section>
-`,
-      ),
-    ],
+    [head(page, look), contents(parts), fleetFilter(page, look.query, 'fleet'), parts.map(section)],
   )
 }
 
@@ -109,21 +98,21 @@ function sectionsOf(
 function head(page: FleetPage, { maintains = false, hasCredentials = false }: FleetLook): Html {
   const { owner, repo, repository, branch, commit, at, assumed, clusters, tenants, counts, sources, notSeen } = page
   const all = (name: string, list: readonly unknown[]) => list.length + (page.left[name] ?? 0)
-  const tiles = [
-    [clusters.length, clusters.length === 1 ? 'cluster' : 'clusters'],
-    [all('tenants', tenants), all('tenants', tenants) === 1 ? 'tenant' : 'tenants'],
-    [counts.nodes, 'Kustomizations'],
-    [counts.objects, 'objects'],
-    [all('sources', sources), 'visible sources'],
-    [all('notSeen', notSeen), 'not visible'],
-    [counts.violations, 'open violations'],
-    [counts.errors, 'evaluation errors'],
+  const numbers = [
+    [clusters.length === 1 ? 'cluster' : 'clusters', clusters.length],
+    [all('tenants', tenants) === 1 ? 'tenant' : 'tenants', all('tenants', tenants)],
+    ['Kustomizations', counts.nodes],
+    ['objects', counts.objects],
+    ['visible sources', all('sources', sources)],
+    ['not visible', all('notSeen', notSeen)],
+    ['open violations', counts.violations],
+    ['evaluation errors', counts.errors],
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
 ${maintains && credentialsLine(hasCredentials ? `/credentials/${owner}/${repo}` : undefined)}
 ${assumed !== undefined && html`<p>${assumed}</p>`}
-<ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
+${tiles(numbers)}`
 }
 
 /** For maintainers only: without a stored report the page does not exist. */
