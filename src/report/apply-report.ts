@@ -3,7 +3,7 @@ import type { SourceLine } from '../base/origin.ts'
 import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluation } from '../rules/model/finding.ts'
-import { type Annotation, annotationAt, MAX_ANNOTATIONS } from './check-run-text.ts'
+import { type Annotation, annotationAt, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
 import { through } from './text/audience.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, type Section } from './text/fit-budget.ts'
@@ -104,7 +104,7 @@ function annotationsOf({ key, outcome, reason = '', place, objects }: AppliedNod
 
 /** Lines of another repository may be read by fewer people than those of this one. */
 function isHere(place: SourceLine | undefined, here: string): place is SourceLine {
-  return place !== undefined && place.repository === here && place.file !== ''
+  return place !== undefined && place.repository === here && isAnnotatable(place.file)
 }
 
 /** How many objects of a node are listed; refused ones come first. */

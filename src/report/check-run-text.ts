@@ -97,7 +97,7 @@ function isShown(file: string, { changedPaths }: ReportContext): boolean {
 }
 
 /** Whether lines of a file can be annotated: git allows names that no API is made for, and one refused line loses all of them. */
-function isAnnotatable(file: string): boolean {
+export function isAnnotatable(file: string): boolean {
   return file !== '' && file.length <= 1000 && !/[\p{Cc}\p{Cs}]/u.test(file)
 }
 
