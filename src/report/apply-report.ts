@@ -115,16 +115,8 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const list = bullets(changed, MAX_OBJECTS, ({ action, object, message, place, fields = [] }) => {
-    const at = isHere(place, here) ? ` at ${code(placeOf(place, here))}` : ''
-    const why = message ? `: ${code(redact(message, object), 1000)}` : ''
-    const parts = fields.flatMap(one =>
-      isHere(one.place, here)
-        ? [`  - ${code(redact(one.field, object), 300)} at ${code(placeOf(one.place, here))}`]
-        : [],
-    )
-    return [`${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
-  })
+  const at = (place: SourceLine | undefined) => (isHere(place, here) ? ` at ${code(placeOf(place, here))}` : '')
+  const list = bullets(changed, MAX_OBJECTS, one => objectText(one, at))
   const unchanged = node.objects.length - changed.length
   const lines = [
     list,
@@ -134,10 +126,22 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
   // a run that ended before its first node belongs to no tenant
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
-  const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
-  const head = `### ${code(node.key)}${at} ${outcomeOf(node)}${reason}${as}`
+  const head = `### ${code(node.key)}${at(node.place)} ${outcomeOf(node)}${reason}${as}`
   const text = [head, lines.filter(line => line !== '').join('\n')].filter(part => part !== '').join('\n\n')
   return { text, label: 'Kustomization' }
+}
+
+/** One object with the fields that were refused. `at`: where something is, for readers who may see it; '' for others. */
+export function objectText(
+  { action, object, message, place, fields = [] }: AppliedObject,
+  at: (place: SourceLine | undefined) => string,
+): string {
+  const why = message ? `: ${code(redact(message, object), 1000)}` : ''
+  const parts = fields.flatMap(one => {
+    const where = at(one.place)
+    return where === '' ? [] : [`  - ${code(redact(one.field, object), 300)}${where}`]
+  })
+  return [`${action} ${code(display(object))}${at(place)}${why}`, ...parts].join('\n')
 }
 
 /** A refused object blocks the other objects of its stage; earlier stages remain applied. */

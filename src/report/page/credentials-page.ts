@@ -1,4 +1,4 @@
-import type { Visibility } from '../../fleet/model/source-access.ts'
+import type { PagePlace } from '../page-place.ts'
 import { type Content, type Html, html, type Links, paged, placeLink, repositoryLink, table, when } from './html.ts'
 import { type Frame, layout, tiles } from './layout.ts'
 
@@ -25,17 +25,10 @@ export interface CredentialGroup {
  * The data of a fleet's credentials page: plain JSON of limited size. It lists deploy keys, which GitHub shows only to admins,
  * so only people who maintain or administer the fleet's own repository may see it.
  */
-export interface CredentialsPage {
+export interface CredentialsPage extends PagePlace {
   readonly kind: 'credentials'
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id for the repository. */
-  readonly repositoryId?: number
-  /** The repository's visibility when the page was made; the page is hidden if more people can see the repository now. */
-  readonly visibility?: Visibility
   readonly repository: string
   readonly commit: string
-  readonly at: string
   readonly groups: readonly CredentialGroup[]
   /** The number of omitted rows by group. */
   readonly left: Readonly<Record<string, number>>

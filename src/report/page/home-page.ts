@@ -1,16 +1,10 @@
-import type { Visibility } from '../../fleet/model/source-access.ts'
+import type { PagePlace } from '../page-place.ts'
 import { type Content, type Html, html, table, when } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 
 /** A page that is kept, as a list shows it. */
-export interface PageEntry {
+export interface PageEntry extends PagePlace {
   readonly kind: 'check' | 'cluster' | 'credentials' | 'fleet'
-  readonly owner: string
-  readonly repo: string
-  readonly repositoryId?: number
-  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
-  readonly visibility?: Visibility
-  readonly at: string
   readonly sha?: string
   /** Of its page. */
   readonly path?: string
