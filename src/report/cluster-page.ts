@@ -2,7 +2,7 @@ import type { SourceLine } from '../base/origin.ts'
 import { redact } from '../base/visible.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
 import type { AppliedNode, AppliedObject, DriftNote } from './apply-report.ts'
-import type { PagePlace } from './page-place.ts'
+import type { PagePlace } from './outcome.ts'
 
 /** How far a Kustomization has come: `pending` has no result of the present run yet, `waiting` has health checks that run. */
 export type NodePhase = 'pending' | 'applied' | 'waiting' | 'held' | 'failed'

@@ -1,5 +1,6 @@
 import { firstNames } from '../base/name-list.ts'
 import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
+import type { Visibility } from '../fleet/model/source-access.ts'
 import type { EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import type { ChangePrunes } from '../verdict/change-prunes.ts'
 import type { HumanDecisions } from '../verdict/decide.ts'
@@ -10,6 +11,18 @@ import { findingThrough, isOfFlux, ownWords, through } from './text/audience.ts'
 import { PrivateWords } from './text/private-words.ts'
 
 export type { Outcome } from '../verdict/decide.ts'
+
+/** Of which repository a page is, and when it was made. */
+export interface PagePlace {
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id of the repository; absent where it was unknown. A name can change hands, an id cannot. */
+  readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
+  /** ISO 8601. */
+  readonly at: string
+}
 
 /** Where it is reported, and about what. */
 export interface ReportContext {

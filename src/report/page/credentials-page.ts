@@ -1,4 +1,4 @@
-import type { PagePlace } from '../page-place.ts'
+import type { PagePlace } from '../outcome.ts'
 import { type Content, type Html, html, type Links, paged, placeLink, repositoryLink, table, when } from './html.ts'
 import { type Frame, layout, tiles } from './layout.ts'
 

@@ -1,4 +1,4 @@
-import type { PagePlace } from '../page-place.ts'
+import type { PagePlace } from '../outcome.ts'
 import { type Content, type Html, html, table, when } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 

@@ -10,7 +10,7 @@ import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
 import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
-import { contents, type Frame, icon, layout, type Part, section } from './layout.ts'
+import { contents, type Frame, icon, layout, type PagePart, section } from './layout.ts'
 
 /** The page of one check of a commit as HTML. */
 export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): string {
@@ -104,7 +104,7 @@ ${authorFact(author)}`
 <div><dt>Pull requests in it</dt><dd>${items === undefined ? 'unknown: the group was no longer in the queue' : html`<ul class="plain">${items}${morePulls > 0 && html`<li>and ${morePulls} more</li>`}</ul>`}</dd></div>`
 }
 
-function partsOf(page: CheckPage): Part[] {
+function partsOf(page: CheckPage): PagePart[] {
   const { verdict, error } = page
   const { repository: here, commits, excerpts = [], fixes = [] } = page
   const links = { here, commits, excerpts, fixes }
@@ -120,7 +120,7 @@ function partsOf(page: CheckPage): Part[] {
   return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
 }
 
-function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: PageSources): Part[] {
+function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: PageSources): PagePart[] {
   const violations = verdict.violations.filter(isNew)
   const warnings = verdict.warnings.filter(isNew)
   const errors = verdict.errors.filter(isNew)
@@ -145,7 +145,7 @@ function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, li
   ]
 }
 
-function restParts(verdict: Verdict, { graph, left }: CheckPage, links: PageSources): Part[] {
+function restParts(verdict: Verdict, { graph, left }: CheckPage, links: PageSources): PagePart[] {
   const standing = verdict.errors.filter(failure => !isNew(failure))
   const of = (state: string) => verdict.violations.filter(finding => finding.state === state)
   const older = [
@@ -187,7 +187,7 @@ ${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(typedMessage(
   ]
 }
 
-function part(number: number, id: string, title: string, content: () => Content): Part[] {
+function part(number: number, id: string, title: string, content: () => Content): PagePart[] {
   return number > 0 ? [{ id, title, content: content() }] : []
 }
 
