@@ -2,7 +2,7 @@ import { BailiwickError } from '../base/errors.ts'
 import { message, part } from '../base/message.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { checkPaths } from '../git/entry-limits.ts'
-import { github, statusOf, unlessMissing } from './client/github-error.ts'
+import { statusOf, unlessMissing } from './client/github-error.ts'
 import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
 import { assertCommitId, readCommit } from './contents/commits.ts'
 import { readFile } from './contents/repositories.ts'
@@ -40,10 +40,7 @@ export async function readBranch(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<Head | undefined> {
-  const found = await unlessMissing(
-    message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getBranch({ owner, repo, branch }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   // GitHub leads on from the old name of a renamed branch; git, and so Flux, does not
   if (!found || found.data.name !== branch) return undefined
   return { commit: found.data.commit.sha, tree: found.data.commit.commit.tree.sha }
@@ -57,13 +54,12 @@ async function readNamed(octokit: Octokit, repository: RepositoryName, name: str
 
 async function readTag(octokit: Octokit, repository: RepositoryName, tag: string): Promise<Head | undefined> {
   const { owner, repo } = repository
-  const what = message`read tag ${part('branch', tag, JSON.stringify(tag))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
+  const found = await unlessMissing(octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
   if (!found || found.data.ref !== `refs/tags/${tag}`) return undefined
   let object: { readonly type: string; readonly sha: string } = found.data.object
   for (let depth = 0; object.type === 'tag' && depth < MAX_TAG_DEPTH; depth++) {
     const { sha } = object
-    const inner = await unlessMissing(what, () => octokit.rest.git.getTag({ owner, repo, tag_sha: sha }))
+    const inner = await unlessMissing(octokit.rest.git.getTag({ owner, repo, tag_sha: sha }))
     if (!inner) return undefined
     object = inner.data.object
   }
@@ -76,10 +72,7 @@ async function readCommitHead(
   sha: string,
 ): Promise<Head | undefined> {
   assertCommitId(sha)
-  const found = await unlessMissing(
-    message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }),
-  )
+  const found = await unlessMissing(octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
   return found?.data.sha === sha ? { commit: sha, tree: found.data.tree.sha } : undefined
 }
 
@@ -113,12 +106,10 @@ export async function readHeadAt(
   const until = Date.parse(time)
   let before: string | undefined
   let pages = 0
-  const moves = await github(message`read how ${repositoryPart({ owner, repo })} moved`, () =>
-    octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
-      if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
-      return data
-    }),
-  )
+  const moves = await octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
+    if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
+    return data
+  })
   for (const move of moves) {
     if (move.ref !== ref) continue
     if (Date.parse(move.timestamp) <= until) return NOTHING.test(move.after) ? undefined : move.after
@@ -138,7 +129,7 @@ export async function headSince(
   sha: string,
 ): Promise<string | undefined> {
   try {
-    const found = await unlessMissing(message`read how a branch of ${repositoryPart({ owner, repo })} moved`, () =>
+    const found = await unlessMissing(
       octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, direction: 'desc', per_page: 10 }),
     )
     const [last] = found?.data ?? []
@@ -161,7 +152,7 @@ export interface BranchChange {
   readonly allOurs: boolean
 }
 
-/** Compares a branch with its base. Throws as `github` does. */
+/** Compares a branch with its base. Throws as every request does. */
 export async function changeOf(
   octokit: Octokit,
   app: AppIdentity,
@@ -170,9 +161,11 @@ export async function changeOf(
   head: Head,
 ): Promise<BranchChange> {
   const { owner, repo } = repository
-  const { data } = await github(message`compare a branch of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head.commit}` }),
-  )
+  const { data } = await octokit.rest.repos.compareCommitsWithBasehead({
+    owner,
+    repo,
+    basehead: `${base}...${head.commit}`,
+  })
   // at most 250 commits are listed; ours are one or two
   const complete = data.total_commits === data.commits.length
   const [only] = data.commits
@@ -194,9 +187,13 @@ function userOf(author: object | null) {
 export async function isLeftBranch(octokit: Octokit, repository: RepositoryName, branch: string): Promise<boolean> {
   if (!(await readBranch(octokit, repository, branch))) return false
   const { owner, repo } = repository
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
-  )
+  const { data } = await octokit.rest.pulls.list({
+    owner,
+    repo,
+    state: 'open',
+    head: `${owner}:${branch}`,
+    per_page: 100,
+  })
   return !data.some(one => one.head.ref === branch)
 }
 
@@ -214,7 +211,7 @@ export async function introducedBy(
   holds: (text: string) => boolean,
 ): Promise<readonly string[]> {
   const { owner, repo } = name
-  const listed = await unlessMissing(message`list commits of ${repositoryPart(name)}`, () =>
+  const listed = await unlessMissing(
     octokit.rest.repos.listCommits({ owner, repo, sha: commit, path: file, per_page: MAX_CHANGES }),
   )
   const holdsAt = async (ref: string | undefined) => {
@@ -232,8 +229,7 @@ export async function introducedBy(
 /** Authors of every merged pull request that contains a commit; empty where one of them is not a person. */
 async function authorsOf(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<readonly string[]> {
   const found = await unlessMissing(
-    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+    octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
   )
   const merged = (found?.data ?? []).filter(one => one.merged_at !== null)
   const people = merged.flatMap(({ user }) => (user?.type === 'User' ? [user.login] : []))
@@ -251,7 +247,7 @@ interface AddedFile {
 
 /**
  * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history.
- * The update must be a fast-forward: if the branch moved meanwhile, GitHub refuses it and this throws as `github` does. Throws
+ * The update must be a fast-forward: if the branch moved meanwhile, GitHub refuses it and this throws. Throws
  * `not-permitted` if branch protection refuses it. Returns the commit.
  */
 export async function appendFile(
@@ -261,20 +257,15 @@ export async function appendFile(
   { branch, path, content, message: words }: AddedFile,
 ): Promise<string> {
   const where = repositoryPart({ owner, repo })
-  const tree = await github(message`write a tree to ${where}`, () =>
-    octokit.rest.git.createTree({
-      ...{ owner, repo },
-      ...(head ? { base_tree: head.tree } : {}),
-      tree: [{ path, mode: '100644', type: 'blob', content }],
-    }),
-  )
-  const commit = await github(message`write a commit to ${where}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({
-      ...{ owner, repo, message: words, tree: tree.data.sha },
-      parents: head ? [head.commit] : [],
-    }),
-  )
+  const tree = await octokit.rest.git.createTree({
+    ...{ owner, repo },
+    ...(head ? { base_tree: head.tree } : {}),
+    tree: [{ path, mode: '100644', type: 'blob', content }],
+  })
+  const commit = await octokit.rest.git.createCommit({
+    ...{ owner, repo, message: words, tree: tree.data.sha },
+    parents: head ? [head.commit] : [],
+  })
   const { sha } = commit.data
   const onto = part('branch', branch, JSON.stringify(branch))
   try {
@@ -288,7 +279,7 @@ export async function appendFile(
         message`A ruleset or protection of ${onto} of ${where} rejects the commit`,
       )
     }
-    await github(message`write branch ${onto} of ${where}`, () => Promise.reject(error))
+    throw error
   }
   return sha
 }
@@ -317,24 +308,25 @@ export async function commitFiles(
   const [at, onto] = [repositoryPart({ owner, repo }), part('branch', branch, JSON.stringify(branch))]
   const present = await readBranch(octokit, { owner, repo }, branch)
   if (present?.commit !== head) return undefined
-  const tree = await github(message`write a tree to ${at}`, () =>
-    octokit.rest.git.createTree({
-      owner,
-      repo,
-      base_tree: present.tree,
-      tree: files.map(({ path, content, mode }) => ({ path, mode, type: 'blob' as const, content })),
-    }),
-  )
-  const commit = await github(message`write a commit to ${at}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ owner, repo, message: text, tree: tree.data.sha, parents: [head] }),
-  )
+  const tree = await octokit.rest.git.createTree({
+    owner,
+    repo,
+    base_tree: present.tree,
+    tree: files.map(({ path, content, mode }) => ({ path, mode, type: 'blob' as const, content })),
+  })
+  const commit = await octokit.rest.git.createCommit({
+    owner,
+    repo,
+    message: text,
+    tree: tree.data.sha,
+    parents: [head],
+  })
   const { sha } = commit.data
   await beforeMove?.(sha)
   try {
     await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
   } catch (error) {
-    if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
+    if (statusOf(error) !== 422) throw error
     // 422 is "Update is not a fast forward", and a protection's refusal of a direct push
     const now = await readBranch(octokit, { owner, repo }, branch)
     if (now?.commit !== head) return undefined

@@ -1,8 +1,7 @@
-import { message } from '../base/message.ts'
 import type { Annotation } from '../report/check-run-text.ts'
 import { type TrailAnchor, withAnchor, withoutAnchor } from '../verdict/trail-entry.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, cutText, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { type AppIdentity, cutText, type Octokit, type RepositoryName } from './client/octokit.ts'
 
 /** `neutral` and `skipped` satisfy a required check, so we never use them. */
 type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
@@ -79,17 +78,15 @@ export async function publishCheckRun(
   const begun = latest && latest.status !== 'completed' && latest.annotations === 0
   if (begun) return { id: latest.id, written: await change(octokit, repository, latest.id, run, batches) }
   const { owner, repo } = repository
-  const { data } = await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.create({
-      owner,
-      repo,
-      name: run.name,
-      head_sha: run.headSha,
-      ...whole(run),
-      ...(batches.length > 1 ? { status: 'in_progress' } : completed(run)),
-      output: { ...outputOf(run), annotations: batches[0] ?? [] },
-    }),
-  )
+  const { data } = await octokit.rest.checks.create({
+    owner,
+    repo,
+    name: run.name,
+    head_sha: run.headSha,
+    ...whole(run),
+    ...(batches.length > 1 ? { status: 'in_progress' } : completed(run)),
+    output: { ...outputOf(run), annotations: batches[0] ?? [] },
+  })
   if (batches.length > 1) await change(octokit, repository, data.id, run, batches.slice(1))
   return { id: data.id, written: true }
 }
@@ -104,16 +101,14 @@ async function change(
 ): Promise<true> {
   for (const [index, annotations] of (batches.length > 0 ? batches : [[]]).entries()) {
     const last = index >= batches.length - 1
-    await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
-      octokit.rest.checks.update({
-        owner,
-        repo,
-        check_run_id: id,
-        ...whole(run),
-        ...(last ? completed(run) : { status: 'in_progress' }),
-        output: { ...outputOf(run), annotations },
-      }),
-    )
+    await octokit.rest.checks.update({
+      owner,
+      repo,
+      check_run_id: id,
+      ...whole(run),
+      ...(last ? completed(run) : { status: 'in_progress' }),
+      output: { ...outputOf(run), annotations },
+    })
   }
   return true
 }
@@ -192,16 +187,14 @@ export async function announceCheckRun(
     return latest
   }
   const { owner, repo } = repository
-  const { data } = await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.create({
-      owner,
-      repo,
-      name: run.name,
-      head_sha: run.headSha,
-      status: run.status,
-      output: announcedOutput(run),
-    }),
-  )
+  const { data } = await octokit.rest.checks.create({
+    owner,
+    repo,
+    name: run.name,
+    head_sha: run.headSha,
+    status: run.status,
+    output: announcedOutput(run),
+  })
   return {
     id: data.id,
     name: run.name,
@@ -226,9 +219,7 @@ export async function changeAnnouncement(
   id: number,
   { status, ...output }: Omit<Announcement, 'headSha' | 'name'>,
 ): Promise<void> {
-  await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.update({ owner, repo, check_run_id: id, status, output: announcedOutput(output) }),
-  )
+  await octokit.rest.checks.update({ owner, repo, check_run_id: id, status, output: announcedOutput(output) })
 }
 
 const announcedOutput = ({ title, summary }: Pick<Announcement, 'title' | 'summary'>) => ({
@@ -262,16 +253,14 @@ export async function listOurCheckRuns(
   { owner, repo }: RepositoryName,
   sha: string,
 ): Promise<readonly OurCheckRun[]> {
-  const found = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.checks.listForRef, {
-      owner,
-      repo,
-      ref: sha,
-      app_id: app.id,
-      filter: 'latest',
-      per_page: 100,
-    }),
-  )
+  const found = await octokit.paginate(octokit.rest.checks.listForRef, {
+    owner,
+    repo,
+    ref: sha,
+    app_id: app.id,
+    filter: 'latest',
+    per_page: 100,
+  })
   const names = new Set<string>()
   return found
     .filter(one => one.app?.id === app.id && one.head_sha === sha)
@@ -307,9 +296,7 @@ export async function readCheckRun(
   { owner, repo }: RepositoryName,
   id: number,
 ): Promise<ReadCheckRun | undefined> {
-  const found = await unlessMissing(message`read check run ${id} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.get({ owner, repo, check_run_id: id }),
-  )
+  const found = await unlessMissing(octokit.rest.checks.get({ owner, repo, check_run_id: id }))
   if (found?.data.app?.id !== app.id) return undefined
   return { name: found.data.name, headSha: found.data.head_sha }
 }
@@ -331,14 +318,11 @@ export async function renameCheckRuns(
   { owner, repo }: RepositoryName,
   { headSha, from, to }: Renaming,
 ): Promise<void> {
-  const what = message`rename the check runs of ${repositoryPart({ owner, repo })}`
   const filter = { check_name: from, app_id: app.id, filter: 'all', per_page: 100 } as const
-  const found = await github(what, () =>
-    octokit.paginate(octokit.rest.checks.listForRef, { owner, repo, ref: headSha, ...filter }),
-  )
+  const found = await octokit.paginate(octokit.rest.checks.listForRef, { owner, repo, ref: headSha, ...filter })
   const ours = found.filter(run => run.app?.id === app.id && run.head_sha === headSha && run.name === from)
   for (const { id, status } of ours.sort((a, b) => a.id - b.id)) {
     const end = status === 'completed' ? {} : ({ conclusion: 'cancelled' } as const)
-    await github(what, () => octokit.rest.checks.update({ owner, repo, check_run_id: id, name: to, ...end }))
+    await octokit.rest.checks.update({ owner, repo, check_run_id: id, name: to, ...end })
   }
 }

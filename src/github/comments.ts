@@ -1,13 +1,5 @@
-import { message } from '../base/message.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import {
-  type AppIdentity,
-  cutText,
-  isOurs,
-  type Octokit,
-  type RepositoryName,
-  repositoryPart,
-} from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { type AppIdentity, cutText, isOurs, type Octokit, type RepositoryName } from './client/octokit.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
@@ -40,18 +32,15 @@ export async function upsertComment(
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
   const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
-  const what = message`write a comment on ${repositoryPart({ owner, repo }, sticky.number)}`
   const isCurrent = present?.body === body && duplicates.length === 0
   if (!isCurrent && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
   await removeAll(octokit, { owner, repo }, duplicates)
   if (!present) {
-    const { data } = await github(what, () =>
-      octokit.rest.issues.createComment({ owner, repo, issue_number: sticky.number, body }),
-    )
+    const { data } = await octokit.rest.issues.createComment({ owner, repo, issue_number: sticky.number, body })
     return { id: data.id, written: true }
   }
   if (present.body === body) return { id: present.id, written: false }
-  await github(what, () => octokit.rest.issues.updateComment({ owner, repo, comment_id: present.id, body }))
+  await octokit.rest.issues.updateComment({ owner, repo, comment_id: present.id, body })
   return { id: present.id, written: true }
 }
 
@@ -79,9 +68,12 @@ async function ourComments(
   { owner, repo }: RepositoryName,
   { number, marker }: StickyComment,
 ): Promise<OurComment[]> {
-  const all = await github(message`read the comments of ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: number, per_page: 100 }),
-  )
+  const all = await octokit.paginate(octokit.rest.issues.listComments, {
+    owner,
+    repo,
+    issue_number: number,
+    per_page: 100,
+  })
   return all
     .map(one => ({ id: one.id, body: (one.body ?? '').replaceAll('\r\n', '\n'), ours: isOurs(app, one) }))
     .filter(one => one.ours && startsWith(one.body, marker))
@@ -94,9 +86,7 @@ function startsWith(body: string, marker: string): boolean {
 
 async function removeAll(octokit: Octokit, { owner, repo }: RepositoryName, comments: readonly OurComment[]) {
   for (const { id } of comments) {
-    await unlessMissing(message`remove a comment of ${repositoryPart({ owner, repo })}`, () =>
-      octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }),
-    )
+    await unlessMissing(octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }))
   }
 }
 
@@ -147,15 +137,11 @@ export async function readIssueComment(
   { owner, repo }: RepositoryName,
   comment: number,
 ): Promise<IssueComment | undefined> {
-  const found = await unlessMissing(message`read comment ${comment} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.issues.getComment({ owner, repo, comment_id: comment }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.getComment({ owner, repo, comment_id: comment }))
   const { body, user, issue_url, created_at = '', updated_at, reactions } = found?.data ?? {}
   const number = Number(/\/(\d+)$/.exec(issue_url ?? '')?.[1] ?? Number.NaN)
   if (!user || !Number.isSafeInteger(number)) return undefined
-  const issue = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const issue = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!issue) return undefined
   return {
     id: comment,
@@ -190,9 +176,13 @@ export async function listCommentsSince(
   issue: number,
   since: string,
 ): Promise<readonly ListedComment[]> {
-  const found = await github(message`read the comments of ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: issue, since, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.issues.listComments, {
+    owner,
+    repo,
+    issue_number: issue,
+    since,
+    per_page: 100,
+  })
   return found.flatMap(({ id, user, body, created_at }) =>
     user ? [{ id, author: { login: user.login, type: user.type }, body: body ?? '', createdAt: created_at }] : [],
   )
@@ -207,9 +197,7 @@ export async function react(
   comment: number,
   content: Reaction,
 ): Promise<void> {
-  await github(message`react to a comment of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content }),
-  )
+  await octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content })
 }
 
 /** Which reactions our App has put on a comment. */
@@ -219,9 +207,12 @@ export async function ourReactions(
   { owner, repo }: RepositoryName,
   comment: number,
 ): Promise<readonly string[]> {
-  const found = await github(message`read the reactions to a comment of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.reactions.listForIssueComment, { owner, repo, comment_id: comment, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.reactions.listForIssueComment, {
+    owner,
+    repo,
+    comment_id: comment,
+    per_page: 100,
+  })
   return found.filter(one => isOurs(app, { user: one.user })).map(one => one.content)
 }
 
@@ -248,9 +239,12 @@ export async function listReviewComments(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<ReviewComment[]> {
-  const found = await github(message`list the review comments of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listReviewComments, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   return found
     .filter(one => isOurs(app, one))
     .map(({ body, line }) => ({ body: body.replaceAll('\r\n', '\n'), outdated: line === null || line === undefined }))
@@ -262,9 +256,7 @@ export async function listPatches(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<ReadonlyMap<string, string | undefined>> {
-  const found = await github(message`list the files of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 })
   return new Map(found.map(({ filename, patch }) => [filename, patch]))
 }
 
@@ -275,21 +267,19 @@ export async function writeReview(
   pull: number,
   review: { readonly commit: string; readonly body: string; readonly comments: readonly NewReviewComment[] },
 ): Promise<void> {
-  await github(message`review ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.rest.pulls.createReview({
-      owner,
-      repo,
-      pull_number: pull,
-      commit_id: review.commit,
-      event: 'COMMENT',
-      body: review.body,
-      comments: review.comments.map(({ path, first, last, body }) => ({
-        path,
-        body,
-        line: last,
-        side: 'RIGHT',
-        ...(first < last ? { start_line: first, start_side: 'RIGHT' } : {}),
-      })),
-    }),
-  )
+  await octokit.rest.pulls.createReview({
+    owner,
+    repo,
+    pull_number: pull,
+    commit_id: review.commit,
+    event: 'COMMENT',
+    body: review.body,
+    comments: review.comments.map(({ path, first, last, body }) => ({
+      path,
+      body,
+      line: last,
+      side: 'RIGHT',
+      ...(first < last ? { start_line: first, start_side: 'RIGHT' } : {}),
+    })),
+  })
 }

@@ -1,13 +1,5 @@
-import { message } from '../base/message.ts'
-import { github, statusOf, unlessMissing } from './client/github-error.ts'
-import {
-  type AppIdentity,
-  cutText,
-  isOurs,
-  type Octokit,
-  type RepositoryName,
-  repositoryPart,
-} from './client/octokit.ts'
+import { statusOf, unlessMissing } from './client/github-error.ts'
+import { type AppIdentity, cutText, isOurs, type Octokit, type RepositoryName } from './client/octokit.ts'
 
 /** An issue as GitHub has it now. */
 export interface Issue {
@@ -28,9 +20,7 @@ export async function readIssue(
   { owner, repo }: RepositoryName,
   number: number,
 ): Promise<Issue | undefined> {
-  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!found?.data.user) return undefined
   const { data } = found
   return {
@@ -58,7 +48,7 @@ export async function listOurIssues(
   app: AppIdentity,
   { owner, repo }: RepositoryName,
 ): Promise<readonly OurIssue[] | undefined> {
-  const present = await unlessMissing(message`list the issues of ${repositoryPart({ owner, repo })}`, () =>
+  const present = await unlessMissing(
     octokit.paginate(octokit.rest.issues.listForRepo, {
       ...{ owner, repo, state: 'all', creator: `${app.slug}[bot]`, per_page: 100 },
     }),
@@ -76,9 +66,7 @@ export async function readOurIssue(
   { owner, repo }: RepositoryName,
   number: number,
 ): Promise<OurIssue | undefined> {
-  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!found || found.data.pull_request || !isOurs(app, found.data)) return undefined
   return { number, body: plainLines(found.data.body), open: found.data.state === 'open' }
 }
@@ -121,17 +109,16 @@ export async function upsertIssue(
   const present = await listOurIssues(octokit, app, { owner, repo })
   if (!present) return undefined
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))
-  const what = message`write an issue of ${repositoryPart({ owner, repo })}`
   if (!ours) {
     if (state === 'closed') return undefined
-    const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
+    const made = await unlessMissing(octokit.rest.issues.create({ owner, repo, title, body }))
     return made && { number: made.data.number, open: true, written: true }
   }
   const { number } = ours
   if (ours.body === body) return { number, open: ours.open, written: false }
   // one request for both, so that a crash cannot separate the text from its state
   const change = state === undefined ? { body } : { body, state }
-  await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: number, ...change }))
+  await octokit.rest.issues.update({ owner, repo, issue_number: number, ...change })
   return { number, open: state === undefined ? ours.open : state === 'open', written: true }
 }
 
@@ -145,16 +132,12 @@ interface Label {
 /** Puts a label on an issue or pull request; the repository gets it first where it has none of that name. */
 export async function addLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, label: Label) {
   await createLabel(octokit, { owner, repo }, label)
-  await github(message`label ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] }),
-  )
+  await octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] })
 }
 
 /** Takes a label off; does nothing without it. */
 export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, name: string) {
-  await unlessMissing(message`take a label off ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }),
-  )
+  await unlessMissing(octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }))
 }
 
 /** That a label was put on or taken off: by whom, undefined when the account is gone. */
@@ -171,9 +154,12 @@ export async function lastLabelEvent(
   issue: number,
   name: string,
 ): Promise<LabelEvent | undefined> {
-  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
-  )
+  const events = await octokit.paginate(octokit.rest.issues.listEvents, {
+    owner,
+    repo,
+    issue_number: issue,
+    per_page: 100,
+  })
   const last = events.findLast(
     one =>
       (one.event === 'labeled' || one.event === 'unlabeled') &&
@@ -184,15 +170,12 @@ export async function lastLabelEvent(
 }
 
 async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, label: Label): Promise<void> {
-  const what = message`create a label of ${repositoryPart({ owner, repo })}`
-  const there = await unlessMissing(what, () => octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
+  const there = await unlessMissing(octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
   if (there) return
-  await github(what, async () => {
-    try {
-      await octokit.rest.issues.createLabel({ owner, repo, ...label })
-    } catch (error) {
-      // 422: someone else was quicker
-      if (statusOf(error) !== 422) throw error
-    }
-  })
+  try {
+    await octokit.rest.issues.createLabel({ owner, repo, ...label })
+  } catch (error) {
+    // 422: someone else was quicker
+    if (statusOf(error) !== 422) throw error
+  }
 }

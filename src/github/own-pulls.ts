@@ -2,7 +2,7 @@ import { BailiwickError } from '../base/errors.ts'
 import { message, part } from '../base/message.ts'
 import { checkPaths } from '../git/entry-limits.ts'
 import { type BranchChange, changeOf, type Head, readBranch } from './branches.ts'
-import { github, unlessMissing } from './client/github-error.ts'
+import { unlessMissing } from './client/github-error.ts'
 import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
 
 interface NewPullRequest {
@@ -71,9 +71,7 @@ export async function openPullRequest(
   const commit = await commitOn(octokit, repository, base, wanted)
   await wanted.beforeOpen?.()
   await moveRef(octokit, repository, wanted.branch, commit)
-  await github(message`update pull request ${repositoryPart({ owner, repo }, open.number)}`, () =>
-    octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
-  )
+  await octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body })
   return { number: open.number, url: open.html_url, head: commit, written: true }
 }
 
@@ -97,32 +95,38 @@ async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head
       fix: 'No change is needed.',
     })
   }
-  const { data } = await github(message`write a commit to ${repositoryPart({ owner, repo })}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ owner, repo, message: wanted.message, tree, parents: [base.commit] }),
-  )
+  const { data } = await octokit.rest.git.createCommit({
+    owner,
+    repo,
+    message: wanted.message,
+    tree,
+    parents: [base.commit],
+  })
   return data.sha
 }
 
 async function createTree(octokit: Octokit, repository: RepositoryName, baseTree: string, wanted: NewPullRequest) {
-  const { data } = await github(message`write a tree to ${repositoryPart(repository)}`, () =>
-    octokit.rest.git.createTree({
-      owner: repository.owner,
-      repo: repository.repo,
-      base_tree: baseTree,
-      tree: [
-        ...wanted.files.map(({ path, content }) => ({ path, mode: '100644' as const, type: 'blob' as const, content })),
-        ...(wanted.removed ?? []).map(path => ({ path, mode: '100644' as const, type: 'blob' as const, sha: null })),
-      ],
-    }),
-  )
+  const { data } = await octokit.rest.git.createTree({
+    owner: repository.owner,
+    repo: repository.repo,
+    base_tree: baseTree,
+    tree: [
+      ...wanted.files.map(({ path, content }) => ({ path, mode: '100644' as const, type: 'blob' as const, content })),
+      ...(wanted.removed ?? []).map(path => ({ path, mode: '100644' as const, type: 'blob' as const, sha: null })),
+    ],
+  })
   return data.sha
 }
 
 async function findOpen(octokit: Octokit, { owner, repo }: RepositoryName, { base, branch }: NewPullRequest) {
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', base, head: `${owner}:${branch}`, per_page: 100 }),
-  )
+  const { data } = await octokit.rest.pulls.list({
+    owner,
+    repo,
+    state: 'open',
+    base,
+    head: `${owner}:${branch}`,
+    per_page: 100,
+  })
   // a head that GitHub cannot parse would be ignored and every pull request returned
   return data.find(one => one.base.ref === base && one.head.ref === branch && one.head.repo?.id === one.base.repo.id)
 }
@@ -133,24 +137,16 @@ async function create(
   { base, branch, title, body }: NewPullRequest,
   commit: string,
 ): Promise<OpenedPullRequest> {
-  const { data } = await github(message`open a pull request on ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body }),
-  )
+  const { data } = await octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body })
   return { number: data.number, url: data.html_url, head: commit, written: true }
 }
 
 async function createRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(
-    message`create branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha }),
-  )
+  await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
 }
 
 async function moveRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(
-    message`update branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true }),
-  )
+  await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true })
 }
 
 function taken(name: string, branch: string, why: string): BailiwickError {
@@ -166,9 +162,13 @@ export async function findPullRequest(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<{ readonly number: number; readonly body: string } | undefined> {
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
-  )
+  const { data } = await octokit.rest.pulls.list({
+    owner,
+    repo,
+    state: 'open',
+    head: `${owner}:${branch}`,
+    per_page: 100,
+  })
   const ours = data.find(one => one.head.ref === branch && one.head.repo?.id === one.base.repo.id && isOurs(app, one))
   return ours && { number: ours.number, body: ours.body ?? '' }
 }
@@ -194,9 +194,7 @@ export async function readOwnPull(
   { owner, repo }: RepositoryName,
   number: number,
 ): Promise<OwnPull | undefined> {
-  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.pulls.get({ owner, repo, pull_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.pulls.get({ owner, repo, pull_number: number }))
   return found && isOurs(app, found.data) ? ownPull(found.data) : undefined
 }
 
@@ -240,15 +238,13 @@ export async function listOwnPulls(
   const question = { owner, repo, state: 'all', sort: 'updated', direction: 'desc', per_page: 100 } as const
   let read = 0
   let isAll = true
-  const found = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, question, ({ data, headers }, done) => {
-      if (++read >= pages) {
-        isAll = !headers.link?.includes('rel="next"')
-        done()
-      }
-      return data
-    }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.list, question, ({ data, headers }, done) => {
+    if (++read >= pages) {
+      isAll = !headers.link?.includes('rel="next"')
+      done()
+    }
+    return data
+  })
   const ours = found.filter(one => {
     return one.head.ref.startsWith(prefix) && one.head.repo?.id === one.base.repo.id && isOurs(app, one)
   })
@@ -289,11 +285,9 @@ export async function readOffer(
   { owner, repo }: RepositoryName,
   { base, branch }: { readonly base: string; readonly branch: string },
 ): Promise<Offer> {
-  const all = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, {
-      ...{ owner, repo, state: 'all', base, head: `${owner}:${branch}`, per_page: 100 },
-    }),
-  )
+  const all = await octokit.paginate(octokit.rest.pulls.list, {
+    ...{ owner, repo, state: 'all', base, head: `${owner}:${branch}`, per_page: 100 },
+  })
   // a head that GitHub cannot parse would be ignored and every pull request returned
   const ours = all.filter(one => one.base.ref === base && one.head.ref === branch && isOurs(app, one))
   const open = ours.find(one => one.state === 'open')

@@ -1,7 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import type { Octokit, RepositoryName } from './client/octokit.ts'
 
 /** From most to least. */
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
@@ -15,10 +14,7 @@ export async function readRole(
   { owner, repo }: RepositoryName,
   login: string,
 ): Promise<RepositoryRole> {
-  const found = await unlessMissing(
-    message`read the permission of ${part('identity', login, JSON.stringify(login))} on ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }))
   if (!found) return 'none'
   const { user, role_name: role } = found.data
   // logins move on to other people; the answer must be about the one we asked for
@@ -50,9 +46,12 @@ export async function listApprovals(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<Approval[]> {
-  const found = await github(message`list the reviews of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listReviews, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listReviews, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   const last = new Map<number, (typeof found)[number]>()
   // in the order of time; a comment takes no approval back: https://docs.github.com/en/rest/pulls/reviews
   for (const review of found) if (review.user && review.state !== 'COMMENTED') last.set(review.user.id, review)
@@ -63,9 +62,7 @@ export async function listApprovals(
 
 /** The people who maintain or administer a repository now, through whatever gives them the role. */
 export async function listMaintainers(octokit: Octokit, { owner, repo }: RepositoryName): Promise<string[]> {
-  const found = await github(message`list the collaborators of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 })
   return found.flatMap(({ type, login, permissions }) =>
     type === 'User' && (permissions?.admin || permissions?.maintain) ? [login] : [],
   )
@@ -84,8 +81,7 @@ export interface Team {
 export async function isInTeams(octokit: Octokit, teams: readonly Team[], login: string): Promise<boolean> {
   for (const { org, slug } of teams) {
     const found = await unlessMissing(
-      message`read whether somebody is in the team ${part('identity', `${org}/${slug}`)}`,
-      () => octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
+      octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
     )
     if (found?.data.state === 'active') return true
   }
@@ -98,9 +94,7 @@ export async function isInTeams(octokit: Octokit, teams: readonly Team[], login:
  */
 export async function isAccountOwner(octokit: Octokit, account: string, login: string): Promise<boolean> {
   if (account.toLowerCase() === login.toLowerCase()) return true
-  const found = await unlessMissing(message`read whether somebody owns ${part('identity', account)}`, () =>
-    octokit.rest.orgs.getMembershipForUser({ org: account, username: login }),
-  )
+  const found = await unlessMissing(octokit.rest.orgs.getMembershipForUser({ org: account, username: login }))
   if (found?.data.state !== 'active' || found.data.role !== 'admin') return false
   return found.data.user?.login.toLowerCase() === login.toLowerCase()
 }
@@ -115,9 +109,7 @@ export async function readPusher(
   branch: string,
   commit: string,
 ): Promise<string | undefined> {
-  const { data } = await github(message`read who pushed to ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, per_page: 30 }),
-  )
+  const { data } = await octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, per_page: 30 })
   const push = data.find(one => one.after === commit && one.ref === `refs/heads/${branch}`)
   return push?.actor?.type === 'User' ? push.actor.login : undefined
 }
@@ -137,19 +129,21 @@ export async function listPushers(
   head: string,
 ): Promise<readonly string[] | undefined> {
   const ref = `refs/heads/${branch}`
+  let read = 0
   try {
-    const found = await unlessMissing(message`read who pushed to ${repositoryPart({ owner, repo })}`, async () => {
-      const moves: Move[] = []
-      const pages = octokit.paginate.iterator(octokit.rest.repos.listActivities, {
-        ...{ owner, repo, ref, direction: 'desc', per_page: 100 },
-      })
-      for await (const { data } of pages) {
-        moves.push(...data.filter(one => one.ref === ref))
-        if (moves.length >= MOST_MOVES || moves.some(isCreation)) break
-      }
-      return moves
-    })
-    return found && pushersIn(found, head)
+    const moves = await unlessMissing(
+      octokit.paginate(
+        octokit.rest.repos.listActivities,
+        { owner, repo, ref, direction: 'desc', per_page: 100 },
+        ({ data }, done) => {
+          const moves = data.filter(one => one.ref === ref)
+          read += moves.length
+          if (read >= MOST_MOVES || moves.some(isCreation)) done()
+          return moves
+        },
+      ),
+    )
+    return moves && pushersIn(moves, head)
   } catch (error) {
     // a fork that the App is not installed on
     if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
@@ -198,14 +192,12 @@ export async function pathAuthors(
   { number, head }: ChangeOfPull,
   paths: readonly string[],
 ): Promise<readonly string[]> {
-  const { data: own } = await github(message`list the commits of ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.pulls.listCommits({ owner, repo, pull_number: number, per_page: PER_PAGE }),
-  )
+  const { data: own } = await octokit.rest.pulls.listCommits({ owner, repo, pull_number: number, per_page: PER_PAGE })
   const mine = new Set(own.map(({ sha }) => sha))
   const logins = new Set<string>()
   for (const path of paths) {
     const place = path === '' ? {} : { path }
-    const found = await unlessMissing(message`list commits of ${repositoryPart({ owner, repo })}`, () =>
+    const found = await unlessMissing(
       octokit.rest.repos.listCommits({ owner, repo, sha: head, ...place, per_page: PER_PAGE }),
     )
     for (const { sha, author } of found?.data ?? []) {

@@ -1,9 +1,8 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
 import type { WantedRuleset } from '../verdict/branch-ruleset.ts'
 import type { ProtectionLayer } from '../verdict/evaluate-gate.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import type { Octokit, RepositoryName } from './client/octokit.ts'
 
 /** A ruleset as a whole; `bypass` undefined: GitHub shows it only to who may change it. */
 export interface Ruleset {
@@ -35,8 +34,7 @@ export async function readBranchRules(
 ): Promise<BranchRules[]> {
   // a GitHub Enterprise Server from before there were rulesets answers 404
   const rules = await unlessMissing(
-    message`read the rules of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
+    octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
   )
   const byRuleset = Map.groupBy(rules ?? [], rule => rule.ruleset_id ?? 0)
   return [...byRuleset].map(([ruleset, own]) => rulesOf(ruleset, own))
@@ -65,7 +63,7 @@ export async function readRuleset(
   { owner, repo }: RepositoryName,
   id: number,
 ): Promise<Ruleset | undefined> {
-  const found = await unlessMissing(message`read ruleset ${id} of ${repositoryPart({ owner, repo })}`, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.getRepoRuleset({ owner, repo, ruleset_id: id, includes_parents: true }),
   )
   if (!found) return undefined
@@ -85,8 +83,7 @@ export async function readRuleset(
 
 /** Numbers of the rulesets for branches that only report what they would do, those of the organisation too. */
 export async function listEvaluatedRulesets(octokit: Octokit, repository: RepositoryName): Promise<number[]> {
-  const what = message`list the rulesets of ${repositoryPart(repository)}`
-  const found = await unlessMissing(what, () => listAll(octokit, repository, true))
+  const found = await unlessMissing(listAll(octokit, repository, true))
   return (found ?? [])
     .filter(one => one.enforcement === 'evaluate' && (one.target ?? 'branch') === 'branch')
     .map(one => one.id)
@@ -101,21 +98,16 @@ export async function setRuleset(
   { owner, repo }: RepositoryName,
   wanted: WantedRuleset,
 ): Promise<void> {
-  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
-    listAll(octokit, { owner, repo }, false),
-  )
+  const present = await listAll(octokit, { owner, repo }, false)
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
-  const what = message`set a ruleset of ${repositoryPart({ owner, repo })}`
   if (!own) {
-    await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
+    await octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted })
     return
   }
   const before = (await readRuleset(octokit, { owner, repo }, own.id))?.include ?? []
   const include = [...new Set([...before, ...wanted.conditions.ref_name.include])].sort()
   const conditions = { ref_name: { include, exclude: [] } }
-  await github(what, () =>
-    octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted, conditions }),
-  )
+  await octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted, conditions })
 }
 
 /** Takes branches out of the repository's own ruleset of a name; one that is about no branch any more is deleted. */
@@ -125,9 +117,7 @@ export async function releaseBranches(
   name: string,
   branches: readonly string[],
 ): Promise<void> {
-  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
-    listAll(octokit, { owner, repo }, false),
-  )
+  const present = await listAll(octokit, { owner, repo }, false)
   const own = present.find(one => one.name === name && (one.source_type ?? 'Repository') === 'Repository')
   const found = own && (await readRuleset(octokit, { owner, repo }, own.id))
   if (!found) return
@@ -135,10 +125,8 @@ export async function releaseBranches(
   if (include.length === found.include.length) return
   const place = { owner, repo, ruleset_id: found.id }
   const conditions = { ref_name: { include, exclude: [...found.exclude] } }
-  await github(message`set a ruleset of ${repositoryPart({ owner, repo })}`, async () => {
-    if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
-    else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
-  })
+  if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
+  else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
 }
 
 function listAll(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {
@@ -182,14 +170,13 @@ export async function readBranchProtection(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<BranchProtection> {
-  const what = message`read the protection of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
   try {
-    const found = await unlessMissing(what, () => octokit.rest.repos.getBranchProtection({ owner, repo, branch }))
+    const found = await unlessMissing(octokit.rest.repos.getBranchProtection({ owner, repo, branch }))
     return found ? { layer: layerOf(found.data), hidden: false } : { hidden: false }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error
   }
-  const found = await unlessMissing(what, () => octokit.rest.repos.getBranch({ owner, repo, branch }))
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   const seen = found?.data.protection
   if (!found?.data.protected || !seen?.required_status_checks) return { hidden: found?.data.protected ?? false }
   return {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../base/errors.ts'
 import { type MessagePart, message, part } from '../base/message.ts'
 import { readBranch } from './branches.ts'
-import { github, unlessMissing } from './client/github-error.ts'
+import { unlessMissing } from './client/github-error.ts'
 import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
 import { type Commit, readCommit } from './contents/commits.ts'
 
@@ -44,9 +44,7 @@ export async function readPullRequest(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<PullRequest | undefined> {
-  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.rest.pulls.get({ owner, repo, pull_number: pull }),
-  )
+  const found = await unlessMissing(octokit.rest.pulls.get({ owner, repo, pull_number: pull }))
   if (!found) return undefined
   const { data } = found
   return {
@@ -67,9 +65,14 @@ export async function listOpenPullRequests(
   base?: string,
 ): Promise<readonly ListedPullRequest[]> {
   const onto = base === undefined ? {} : { base }
-  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', ...onto, direction: 'asc', per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.list, {
+    owner,
+    repo,
+    state: 'open',
+    ...onto,
+    direction: 'asc',
+    per_page: 100,
+  })
   return found.filter(one => base === undefined || one.base.ref === base).map(listed)
 }
 
@@ -79,9 +82,7 @@ export async function listPullRequestsOf(
   { owner, repo }: RepositoryName,
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
-  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 })
   return found.filter(one => one.head.sha === sha).map(listed)
 }
 
@@ -114,7 +115,7 @@ export async function readTestMerge(
   if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
   const [base, merge] = await Promise.all([
     readBranch(octokit, repository, pull.base.ref),
-    ifThere(readCommit(octokit, repository, pull.mergeCommit)),
+    unlessMissing(readCommit(octokit, repository, pull.mergeCommit)),
   ])
   if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
   // GitHub throws an older test merge away
@@ -122,15 +123,6 @@ export async function readTestMerge(
   const [first, second, ...more] = merge.parents
   if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
   return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
-}
-
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
-    throw error
-  }
 }
 
 function computing(name: MessagePart): BailiwickError {
@@ -180,9 +172,12 @@ function listed(answer: PullAnswer): ListedPullRequest {
 
 /** Hashes of the commits of a pull request, the oldest first; GitHub lists at most 250. */
 export async function pullCommits(octokit: Octokit, { owner, repo }: RepositoryName, pull: number): Promise<string[]> {
-  const found = await github(message`list the commits of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listCommits, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listCommits, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   return found.map(({ sha }) => sha)
 }
 
@@ -210,9 +205,12 @@ export async function openedAnew(
   pull: number,
   counting: readonly string[] = EVENTS,
 ): Promise<OpenedAnew | undefined> {
-  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: pull, per_page: 100 }),
-  )
+  const events = await octokit.paginate(octokit.rest.issues.listEvents, {
+    owner,
+    repo,
+    issue_number: pull,
+    per_page: 100,
+  })
   const last = events.findLast(({ event }) => counting.includes(event))
   return last && { by: last.actor?.login, at: last.created_at }
 }
@@ -238,8 +236,7 @@ export async function mergedPull(
   sha: string,
 ): Promise<MergedPull | undefined> {
   const found = await unlessMissing(
-    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+    octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
   )
   const merged = found?.data.find(one => one.merged_at !== null && one.merge_commit_sha === sha)
   return merged && { number: merged.number, head: merged.head.sha, branch: merged.head.ref }
@@ -292,9 +289,7 @@ async function entriesOf(
   branch: string,
 ): Promise<readonly QueueEntry[]> {
   const prefix = `gh-readonly-queue/${branch}/`
-  const refs = await github(message`read the merge queue of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` }),
-  )
+  const refs = await octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` })
   return refs.flatMap(({ ref, object }) => {
     if (!ref.startsWith(`refs/heads/${prefix}`)) return []
     const name = ref.slice(`refs/heads/${prefix}`.length)

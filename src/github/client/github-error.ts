@@ -1,31 +1,45 @@
+import type { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../base/errors.ts'
-import { type Message, message } from '../../base/message.ts'
+import type { Message } from '../../base/message.ts'
+import { message } from '../../base/message.ts'
+import { askedFor } from './asked-for.ts'
 
 /** Documented: without a header wait at least a minute. */
 const LIMIT_SECONDS = 60
 
+type Client = InstanceType<typeof ProbotOctokit>
+
 /**
- * Runs a call to GitHub; `what` names it in errors ("read the tree of acme/fleet"). Throws `github-unavailable` (try
- * again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410) and
- * `internal` (anything else: a wrong request). No body, header or address of the answer gets into a message.
+ * Has every request of a client fail with an error that names what was asked for: `github-unavailable` (try again: rate limit,
+ * IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410) or `internal` (anything else: a wrong
+ * request). No body, header or address of the answer gets into a message. Comes after a client's other hooks, which read GitHub's answer.
  */
-export async function github<T>(what: Message, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    throw githubError(what, error)
-  }
+export function nameErrors(client: Client): Client {
+  client.hook.wrap('request', async (request, options) => {
+    try {
+      return await request(options)
+    } catch (error) {
+      // a token is made within another request, which names what it was for
+      if (TOKEN.test(options.url)) throw error
+      const { method, url } = client.request.endpoint(options)
+      throw Object.assign(githubError(askedFor(method, url), error), { status: statusOf(error), request: { method } })
+    }
+  })
+  return client
 }
 
-/** Like `github`, but returns undefined where GitHub answers that it does not exist. */
-export async function unlessMissing<T>(what: Message, call: () => Promise<T>): Promise<T | undefined> {
+/** Where tokens are made; it changes nothing. */
+export const TOKEN = /\/app\/installations\/[^/]+\/access_tokens$/
+
+/** The answer to a request; undefined where GitHub answers that it does not exist. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await call()
+    return await answer
   } catch (error) {
     const status = statusOf(error)
     // 409 on a read is "Git Repository is empty", see GitHub's OpenAPI text of git/get-ref and repos/list-commits
     if (status === 404 || status === 410 || (status === 409 && methodOf(error) === 'GET')) return undefined
-    throw githubError(what, error)
+    throw error
   }
 }
 
@@ -87,7 +101,7 @@ function unavailable(
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined
   // octokit gives network failures and aborts the status 500 without a response
-  return responseHeaders(error) ? error.status : undefined
+  return error instanceof BailiwickError || responseHeaders(error) ? error.status : undefined
 }
 
 function methodOf(error: unknown): string | undefined {

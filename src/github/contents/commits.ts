@@ -2,7 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
 import type { TrailCommit } from '../../verdict/append-decisions.ts'
-import { github, unlessMissing } from '../client/github-error.ts'
+import { unlessMissing } from '../client/github-error.ts'
 import { type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
 
 const ID = /^[0-9a-f]{40}$/
@@ -19,8 +19,7 @@ export interface Commit {
 /** Reads a commit by its full id. Throws `git-missing`, `git-corrupt` when the answer is about another commit. */
 export async function readCommit(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<Commit> {
   assertCommitId(sha)
-  const what = message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`
-  const { data } = await github(what, () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
+  const { data } = await octokit.rest.git.getCommit({ owner, repo, commit_sha: sha })
   if (data.sha !== sha || !ID.test(data.tree?.sha ?? '')) {
     throw new BailiwickError(
       'git-corrupt',
@@ -71,8 +70,7 @@ export async function readCommitSummary(
   sha: string,
 ): Promise<CommitSummary | undefined> {
   assertCommitId(sha)
-  const what = message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.repos.listCommits({ owner, repo, sha, per_page: 1 }))
+  const found = await unlessMissing(octokit.rest.repos.listCommits({ owner, repo, sha, per_page: 1 }))
   const first = found?.data[0]
   if (first?.sha !== sha) return undefined
   const { author, commit } = first
@@ -89,8 +87,7 @@ export async function listBranchCommits(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<readonly TrailCommit[] | undefined> {
-  const what = message`list the commits of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.listCommits({ owner, repo, sha: `refs/heads/${branch}`, per_page: 100 }),
   )
   return found?.data.map(signedCommit)
@@ -110,8 +107,7 @@ export async function readSignedHead(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<SignedHead | undefined> {
-  const what = message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.repos.getBranch({ owner, repo, branch }))
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   // GitHub redirects the old name of a renamed branch
   if (!found || found.data.name !== branch) return undefined
   const { commit } = found.data

@@ -14,7 +14,7 @@ import {
   type SnapshotFile,
   type TreeSnapshot,
 } from '../../git/tree.ts'
-import { github, githubError } from '../client/github-error.ts'
+import { githubError } from '../client/github-error.ts'
 import { type Octokit, type RepositoryName, repositoryPart, settleAll } from '../client/octokit.ts'
 import { readTreeId } from './commits.ts'
 
@@ -170,9 +170,12 @@ async function listTree(
 }
 
 async function getTree(octokit: Octokit, { owner, repo }: RepositoryName, tree: string, recursive: boolean) {
-  const { data } = await github(message`list a tree of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.git.getTree({ owner, repo, tree_sha: tree, ...(recursive ? { recursive: '1' } : {}) }),
-  )
+  const { data } = await octokit.rest.git.getTree({
+    owner,
+    repo,
+    tree_sha: tree,
+    ...(recursive ? { recursive: '1' } : {}),
+  })
   if (!Array.isArray(data.tree))
     throw new BailiwickError(
       'github-unavailable',
@@ -232,9 +235,7 @@ export async function fetchBlobs(
 }
 
 async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: string): Promise<Uint8Array> {
-  const { data } = await github(message`read blob ${part('value', id)} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.git.getBlob({ owner, repo, file_sha: id }),
-  )
+  const { data } = await octokit.rest.git.getBlob({ owner, repo, file_sha: id })
   if (typeof data.content !== 'string') {
     throw new BailiwickError(
       'github-unavailable',
@@ -270,14 +271,12 @@ async function fetchTarball(
   limits: TarballLimits,
 ): Promise<ReadonlySet<string>> {
   const what = message`read the archive of ${repositoryPart({ owner, repo })}`
-  const { data } = await github(what, () =>
-    octokit.rest.repos.downloadTarballArchive({
-      owner,
-      repo,
-      ref: commit,
-      request: { parseSuccessResponseBody: false },
-    }),
-  )
+  const { data } = await octokit.rest.repos.downloadTarballArchive({
+    owner,
+    repo,
+    ref: commit,
+    request: { parseSuccessResponseBody: false },
+  })
   const found = new Set<string>()
   const writes = new Set<Promise<void>>()
   const max = limits.bytes + limits.entries * OVERHEAD_PER_ENTRY + OVERHEAD

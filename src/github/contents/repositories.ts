@@ -2,7 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import type { Visibility } from '../../fleet/model/source-access.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
-import { github, unlessMissing } from '../client/github-error.ts'
+import { unlessMissing } from '../client/github-error.ts'
 import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
 
 /** What a name leads to now. */
@@ -19,9 +19,7 @@ export async function readRepository(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
 ): Promise<NamedRepository | undefined> {
-  const found = await unlessMissing(message`read the repository ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.get({ owner, repo }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.get({ owner, repo }))
   if (!found) return undefined
   const { id, owner: account, name, html_url: url } = found.data
   return { id, owner: account.login, repo: name, url: normaliseUrl(url), visibility: visibilityOf(found.data) }
@@ -43,9 +41,7 @@ export interface Repository extends RepositoryName {
 
 /** All repositories that the installation of this client reaches. */
 export async function listRepositories(octokit: Octokit): Promise<readonly Repository[]> {
-  const found = await github(message`list the repositories of the installation`, () =>
-    octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 })
   return found.map(answer => ({
     id: answer.id,
     owner: answer.owner.login,
@@ -75,7 +71,7 @@ export async function readFile(
   path: string,
   ref?: string,
 ): Promise<Uint8Array | undefined> {
-  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.getContent({ owner, repo, path, ...(ref === undefined ? {} : { ref }) }),
   )
   if (!found) return undefined
@@ -99,9 +95,7 @@ export async function readBlobId(
   path: string,
   commit: string,
 ): Promise<string | undefined> {
-  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.getContent({ owner, repo, path, ref: commit }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.getContent({ owner, repo, path, ref: commit }))
   return found && !Array.isArray(found.data) && found.data.type === 'file' ? found.data.sha : undefined
 }
 
@@ -113,8 +107,7 @@ export async function isDirectory(
   commit?: string,
 ): Promise<boolean> {
   const answer = await unlessMissing(
-    message`look for ${part('path', path)} in ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getContent({ owner, repo, path, ...(commit === undefined ? {} : { ref: commit }) }),
+    octokit.rest.repos.getContent({ owner, repo, path, ...(commit === undefined ? {} : { ref: commit }) }),
   )
   return Array.isArray(answer?.data)
 }
@@ -127,9 +120,14 @@ export async function listNamesakes(
   check: { readonly branch: string; readonly name: string },
 ): Promise<string[]> {
   const ref = `heads/${check.branch}`
-  const { data } = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.listForRef({ owner, repo, ref, check_name: check.name, filter: 'latest', per_page: 100 }),
-  )
+  const { data } = await octokit.rest.checks.listForRef({
+    owner,
+    repo,
+    ref,
+    check_name: check.name,
+    filter: 'latest',
+    per_page: 100,
+  })
   const others = data.check_runs.filter(run => run.name === check.name && run.app?.id !== app.id)
   return [...new Set(others.map(run => run.app?.slug ?? 'unknown'))].sort()
 }
