@@ -1,5 +1,5 @@
 import { unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, cutText, isOurs, type Octokit, type RepositoryName } from './client/octokit.ts'
+import { cutText, type GitHubRepository, isOurs, type OurRepository } from './client/octokit.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
@@ -24,17 +24,15 @@ interface UpsertedComment {
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
  */
 export async function upsertComment(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   sticky: StickyComment & { readonly body: string },
 ): Promise<UpsertedComment> {
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
-  const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
+  const [present, ...duplicates] = await ourComments({ octokit, app, owner, repo }, sticky)
   const isCurrent = present?.body === body && duplicates.length === 0
   if (!isCurrent && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
-  await removeAll(octokit, { owner, repo }, duplicates)
+  await removeAll({ octokit, owner, repo }, duplicates)
   if (!present) {
     const { data } = await octokit.rest.issues.createComment({ owner, repo, issue_number: sticky.number, body })
     return { id: data.id, written: true }
@@ -45,15 +43,10 @@ export async function upsertComment(
 }
 
 /** Removes every comment of ours with this marker; returns whether one was removed. */
-export async function removeComment(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  sticky: StickyComment,
-): Promise<boolean> {
-  const present = await ourComments(octokit, app, repository, sticky)
+export async function removeComment(repository: OurRepository, sticky: StickyComment): Promise<boolean> {
+  const present = await ourComments(repository, sticky)
   if (present.length > 0 && !(await (sticky.stands?.() ?? true))) return false
-  await removeAll(octokit, repository, present)
+  await removeAll(repository, present)
   return present.length > 0
 }
 
@@ -63,9 +56,7 @@ interface OurComment {
 }
 
 async function ourComments(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   { number, marker }: StickyComment,
 ): Promise<OurComment[]> {
   const all = await octokit.paginate(octokit.rest.issues.listComments, {
@@ -84,7 +75,7 @@ function startsWith(body: string, marker: string): boolean {
   return body === marker || body.startsWith(`${marker}\n`)
 }
 
-async function removeAll(octokit: Octokit, { owner, repo }: RepositoryName, comments: readonly OurComment[]) {
+async function removeAll({ octokit, owner, repo }: GitHubRepository, comments: readonly OurComment[]) {
   for (const { id } of comments) {
     await unlessMissing(octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }))
   }
@@ -99,14 +90,9 @@ interface Reply {
 }
 
 /** Answers a comment once. */
-export async function writeReply(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  { issue, about, body }: Reply,
-): Promise<void> {
+export async function writeReply(repository: OurRepository, { issue, about, body }: Reply): Promise<void> {
   const marker = `<!-- bailiwick:reply:${about} -->`
-  await upsertComment(octokit, app, repository, { number: issue, marker, body })
+  await upsertComment(repository, { number: issue, marker, body })
 }
 
 /** A comment and where it stands, as GitHub has them now. */
@@ -133,8 +119,7 @@ export interface IssueComment {
 
 /** Reads a comment again by its id; undefined when it, its author or its issue is gone. */
 export async function readIssueComment(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   comment: number,
 ): Promise<IssueComment | undefined> {
   const found = await unlessMissing(octokit.rest.issues.getComment({ owner, repo, comment_id: comment }))
@@ -171,8 +156,7 @@ interface ListedComment {
 
 /** Comments of an issue or pull request that were written or changed since a time, oldest first. */
 export async function listCommentsSince(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   issue: number,
   since: string,
 ): Promise<readonly ListedComment[]> {
@@ -192,8 +176,7 @@ type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
 
 /** Reacts to a comment of an issue or pull request; GitHub keeps one reaction of a kind per author, so twice is once. */
 export async function react(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   comment: number,
   content: Reaction,
 ): Promise<void> {
@@ -202,9 +185,7 @@ export async function react(
 
 /** Which reactions our App has put on a comment. */
 export async function ourReactions(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   comment: number,
 ): Promise<readonly string[]> {
   const found = await octokit.paginate(octokit.rest.reactions.listForIssueComment, {
@@ -234,9 +215,7 @@ interface NewReviewComment {
 
 /** Our own comments on lines of a pull request; those of other apps and people do not count. */
 export async function listReviewComments(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   pull: number,
 ): Promise<ReviewComment[]> {
   const found = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
@@ -252,8 +231,7 @@ export async function listReviewComments(
 
 /** Files of a pull request with the diff that GitHub shows; undefined where it shows none (too large, not text). */
 export async function listPatches(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
 ): Promise<ReadonlyMap<string, string | undefined>> {
   const found = await octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 })
@@ -262,8 +240,7 @@ export async function listPatches(
 
 /** Writes one review that neither approves nor blocks, on exactly this commit. */
 export async function writeReview(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
   review: { readonly commit: string; readonly body: string; readonly comments: readonly NewReviewComment[] },
 ): Promise<void> {

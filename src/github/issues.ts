@@ -1,5 +1,5 @@
 import { statusOf, unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, cutText, isOurs, type Octokit, type RepositoryName } from './client/octokit.ts'
+import { cutText, type GitHubRepository, isOurs, type OurRepository } from './client/octokit.ts'
 
 /** An issue as GitHub has it now. */
 export interface Issue {
@@ -16,8 +16,7 @@ export interface Issue {
 
 /** Reads an issue; undefined when it or its author is gone. */
 export async function readIssue(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   number: number,
 ): Promise<Issue | undefined> {
   const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
@@ -43,11 +42,12 @@ export interface OurIssue {
 }
 
 /** The issues that our App wrote in a repository, oldest first; undefined where the repository has no issues. */
-export async function listOurIssues(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
-): Promise<readonly OurIssue[] | undefined> {
+export async function listOurIssues({
+  octokit,
+  app,
+  owner,
+  repo,
+}: OurRepository): Promise<readonly OurIssue[] | undefined> {
   const present = await unlessMissing(
     octokit.paginate(octokit.rest.issues.listForRepo, {
       ...{ owner, repo, state: 'all', creator: `${app.slug}[bot]`, per_page: 100 },
@@ -61,9 +61,7 @@ export async function listOurIssues(
 
 /** One of them as it is now; undefined where it is gone, or another author's. */
 export async function readOurIssue(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   number: number,
 ): Promise<OurIssue | undefined> {
   const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
@@ -100,13 +98,11 @@ interface UpsertedIssue {
  * created.
  */
 export async function upsertIssue(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   { marker, title, body: wanted, state }: StickyIssue,
 ): Promise<UpsertedIssue | undefined> {
   const body = cutText(wanted, MAX_BODY, '\n\n*Truncated.*')
-  const present = await listOurIssues(octokit, app, { owner, repo })
+  const present = await listOurIssues({ octokit, app, owner, repo })
   if (!present) return undefined
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))
   if (!ours) {
@@ -130,13 +126,13 @@ interface Label {
 }
 
 /** Puts a label on an issue or pull request; the repository gets it first where it has none of that name. */
-export async function addLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, label: Label) {
-  await createLabel(octokit, { owner, repo }, label)
+export async function addLabel({ octokit, owner, repo }: GitHubRepository, issue: number, label: Label) {
+  await createLabel({ octokit, owner, repo }, label)
   await octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] })
 }
 
 /** Takes a label off; does nothing without it. */
-export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, name: string) {
+export async function removeLabel({ octokit, owner, repo }: GitHubRepository, issue: number, name: string) {
   await unlessMissing(octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }))
 }
 
@@ -149,8 +145,7 @@ export interface LabelEvent {
 
 /** The last event about a label, whichever way; undefined where there is none. `name` in lower case. */
 export async function lastLabelEvent(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   issue: number,
   name: string,
 ): Promise<LabelEvent | undefined> {
@@ -169,7 +164,7 @@ export async function lastLabelEvent(
   return last && { on: last.event === 'labeled', login: last.actor?.login, at: last.created_at }
 }
 
-async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, label: Label): Promise<void> {
+async function createLabel({ octokit, owner, repo }: GitHubRepository, label: Label): Promise<void> {
   const there = await unlessMissing(octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
   if (there) return
   try {

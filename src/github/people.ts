@@ -1,6 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
 import { unlessMissing } from './client/github-error.ts'
-import type { Octokit, RepositoryName } from './client/octokit.ts'
+import type { GitHubRepository, Octokit } from './client/octokit.ts'
 
 /** From most to least. */
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
@@ -9,11 +9,7 @@ export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' 
  * What a person may do on a repository, asked of GitHub now; an event's `author_association` means something else. A
  * role that an organization defined counts as the base that it extends. `none` for unknown people.
  */
-export async function readRole(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  login: string,
-): Promise<RepositoryRole> {
+export async function readRole({ octokit, owner, repo }: GitHubRepository, login: string): Promise<RepositoryRole> {
   const found = await unlessMissing(octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }))
   if (!found) return 'none'
   const { user, role_name: role } = found.data
@@ -41,11 +37,7 @@ interface Approval {
 }
 
 /** The last word of each person who reviewed, where it is an approval; apps and comments do not count. */
-export async function listApprovals(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  pull: number,
-): Promise<Approval[]> {
+export async function listApprovals({ octokit, owner, repo }: GitHubRepository, pull: number): Promise<Approval[]> {
   const found = await octokit.paginate(octokit.rest.pulls.listReviews, {
     owner,
     repo,
@@ -61,7 +53,7 @@ export async function listApprovals(
 }
 
 /** The people who maintain or administer a repository now, through whatever gives them the role. */
-export async function listMaintainers(octokit: Octokit, { owner, repo }: RepositoryName): Promise<string[]> {
+export async function listMaintainers({ octokit, owner, repo }: GitHubRepository): Promise<string[]> {
   const found = await octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 })
   return found.flatMap(({ type, login, permissions }) =>
     type === 'User' && (permissions?.admin || permissions?.maintain) ? [login] : [],
@@ -104,8 +96,7 @@ export async function isAccountOwner(octokit: Octokit, account: string, login: s
  * only text. Undefined where GitHub has no record.
  */
 export async function readPusher(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   commit: string,
 ): Promise<string | undefined> {
@@ -123,8 +114,7 @@ const MOST_MOVES = 300
  * repository that the App may not read, or a branch that is elsewhere by now.
  */
 export async function listPushers(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   head: string,
 ): Promise<readonly string[] | undefined> {
@@ -187,8 +177,7 @@ interface ChangeOfPull {
  * that only the commits give are left out.
  */
 export async function pathAuthors(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   { number, head }: ChangeOfPull,
   paths: readonly string[],
 ): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../base/errors.ts'
-import { type MessagePart, message, part } from '../base/message.ts'
+import { type MessagePart, message } from '../base/message.ts'
 import { readBranch } from './branches.ts'
 import { unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { branchPart, type GitHubRepository, type RepositoryName, repositoryPart } from './client/octokit.ts'
 import { type Commit, readCommit } from './contents/commits.ts'
 
 export interface PullRequest {
@@ -40,8 +40,7 @@ export interface TestMerge extends Commit {
 
 /** The pull request as it is now; undefined when there is none. */
 export async function readPullRequest(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
 ): Promise<PullRequest | undefined> {
   const found = await unlessMissing(octokit.rest.pulls.get({ owner, repo, pull_number: pull }))
@@ -60,8 +59,7 @@ export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'merg
 
 /** Open pull requests, onto one branch or onto all, oldest first. */
 export async function listOpenPullRequests(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   base?: string,
 ): Promise<readonly ListedPullRequest[]> {
   const onto = base === undefined ? {} : { base }
@@ -78,8 +76,7 @@ export async function listOpenPullRequests(
 
 /** Open pull requests whose head is this commit, whatever branch they aim at. */
 export async function listPullRequestsOf(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
   const found = await octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 })
@@ -96,13 +93,9 @@ export function assertComputed({ owner, repo }: RepositoryName, pull: PullReques
  * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older
  * state (try again in a moment), `git-missing` when the base branch is gone.
  */
-export async function readTestMerge(
-  octokit: Octokit,
-  repository: RepositoryName,
-  pull: PullRequest,
-): Promise<TestMerge> {
+export async function readTestMerge(repository: GitHubRepository, pull: PullRequest): Promise<TestMerge> {
   const name = repositoryPart(repository, pull.number)
-  const branch = part('branch', pull.base.ref, JSON.stringify(pull.base.ref))
+  const branch = branchPart(pull.base.ref)
   if (pull.mergeable === false) {
     throw new BailiwickError(
       'merge-conflict',
@@ -114,8 +107,8 @@ export async function readTestMerge(
   }
   if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
   const [base, merge] = await Promise.all([
-    readBranch(octokit, repository, pull.base.ref),
-    unlessMissing(readCommit(octokit, repository, pull.mergeCommit)),
+    readBranch(repository, pull.base.ref),
+    unlessMissing(readCommit(repository, pull.mergeCommit)),
   ])
   if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
   // GitHub throws an older test merge away
@@ -171,7 +164,7 @@ function listed(answer: PullAnswer): ListedPullRequest {
 }
 
 /** Hashes of the commits of a pull request, the oldest first; GitHub lists at most 250. */
-export async function pullCommits(octokit: Octokit, { owner, repo }: RepositoryName, pull: number): Promise<string[]> {
+export async function pullCommits({ octokit, owner, repo }: GitHubRepository, pull: number): Promise<string[]> {
   const found = await octokit.paginate(octokit.rest.pulls.listCommits, {
     owner,
     repo,
@@ -200,8 +193,7 @@ export const REOPENED: readonly string[] = ['reopened']
  * `counting`: names of the events.
  */
 export async function openedAnew(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
   counting: readonly string[] = EVENTS,
 ): Promise<OpenedAnew | undefined> {
@@ -231,8 +223,7 @@ interface MergedPull {
 
 /** The pull request whose merge made this commit the tip of a branch, with any way of merging; undefined for a push. */
 export async function mergedPull(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   sha: string,
 ): Promise<MergedPull | undefined> {
   const found = await unlessMissing(
@@ -247,12 +238,11 @@ export async function mergedPull(
  * that GitHub makes for the queue holds the commit that it stands on. Undefined where that does not lead down to `base`.
  */
 export async function pullsOfMergeGroup(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   branch: string,
   group: { readonly sha: string; readonly base: string },
 ): Promise<readonly number[] | undefined> {
-  const entries = new Map((await entriesOf(octokit, repository, branch)).map(entry => [entry.sha, entry]))
+  const entries = new Map((await entriesOf(repository, branch)).map(entry => [entry.sha, entry]))
   const numbers: number[] = []
   for (let at = group.sha; at !== group.base; ) {
     const entry = entries.get(at)
@@ -268,12 +258,11 @@ export async function pullsOfMergeGroup(
  * for it: `gh-readonly-queue/<branch>/pr-<number>-<sha>`. Undefined where the group is gone. Only GitHub writes there.
  */
 export async function pullOfMergeGroup(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   branch: string,
   sha: string,
 ): Promise<number | undefined> {
-  return (await entriesOf(octokit, repository, branch)).find(entry => entry.sha === sha)?.pull
+  return (await entriesOf(repository, branch)).find(entry => entry.sha === sha)?.pull
 }
 
 interface QueueEntry {
@@ -283,11 +272,7 @@ interface QueueEntry {
   readonly base: string
 }
 
-async function entriesOf(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  branch: string,
-): Promise<readonly QueueEntry[]> {
+async function entriesOf({ octokit, owner, repo }: GitHubRepository, branch: string): Promise<readonly QueueEntry[]> {
   const prefix = `gh-readonly-queue/${branch}/`
   const refs = await octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` })
   return refs.flatMap(({ ref, object }) => {

@@ -16,7 +16,7 @@ async function jobs(count: number) {
   const headSha = github.commitOf('acme/fleet', 'main')
   const place = { ...FLEET, octokit, app: identity }
   const queue = new InProcessQueue(silentLog)
-  const heads = Array.from({ length: count }, () => new HeadRuns({ queue, place, headSha, octokit }))
+  const heads = Array.from({ length: count }, () => new HeadRuns(queue, place, headSha))
   const say = async (head: HeadRuns, outcome = verdict()) => {
     const present = await head.list()
     return head.withLock(present, runs =>

@@ -1,16 +1,9 @@
 import { type CheckRun, type OurCheckRun, publishCheckRun } from '../../src/github/checks.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { OurRepository } from '../../src/github/client/octokit.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/check-run-text.ts'
 import { BRANCH_CHECK_NAME, type NamedCheck } from '../../src/verdict/check-names.ts'
-import type { WorkerContext } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
-
-/** Where a verdict is published. */
-export interface PublishTarget extends RepositoryName {
-  readonly octokit: Octokit
-  readonly app: AppIdentity
-}
 
 /** Facts that the caller already knows. */
 export interface PublishOptions {
@@ -32,7 +25,7 @@ export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], fo
  * describes the content, so publishing the same twice writes once.
  */
 export async function publishVerdict(
-  place: PublishTarget,
+  repository: OurRepository,
   check: NamedCheck,
   { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
   { runs, detailsUrl, again = false, record }: PublishOptions,
@@ -49,28 +42,6 @@ export async function publishVerdict(
     sameLines: (present: string) => annotatesTheSame(present, externalId),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),
   }
-  const { written } = await publishCheckRun(place.octokit, place.app, place, say, runs)
+  const { written } = await publishCheckRun(repository, say, runs)
   return written
-}
-
-/** Opens the repository of a job for writing, with a token that is limited to it. */
-export async function openPlace(
-  context: WorkerContext,
-  { installation, owner, repo }: RepositoryName & { readonly installation: number },
-  repositoryId: number,
-): Promise<PublishTarget> {
-  return { ...(await openWriteClient(context, installation, repositoryId)), owner, repo }
-}
-
-/**
- * A client that can write to one repository only. Evaluations use another token without write access, so the content of
- * a change cannot cause a write to another repository.
- */
-export async function openWriteClient(
-  { app }: WorkerContext,
-  installation: number,
-  repositoryId: number,
-): Promise<Pick<PublishTarget, 'octokit' | 'app'>> {
-  const [octokit, identity] = await Promise.all([app.client(installation, [repositoryId]), app.identity()])
-  return { octokit, app: identity }
 }

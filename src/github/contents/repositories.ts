@@ -3,7 +3,13 @@ import { message, part } from '../../base/message.ts'
 import type { Visibility } from '../../fleet/model/source-access.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
 import { unlessMissing } from '../client/github-error.ts'
-import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
+import {
+  type GitHubRepository,
+  type Octokit,
+  type OurRepository,
+  type RepositoryName,
+  repositoryPart,
+} from '../client/octokit.ts'
 
 /** What a name leads to now. */
 export interface NamedRepository extends RepositoryName {
@@ -15,10 +21,7 @@ export interface NamedRepository extends RepositoryName {
 }
 
 /** The repository to which a name leads: GitHub leads on from names that it had before. Undefined where the App may not read it. */
-export async function readRepository(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-): Promise<NamedRepository | undefined> {
+export async function readRepository({ octokit, owner, repo }: GitHubRepository): Promise<NamedRepository | undefined> {
   const found = await unlessMissing(octokit.rest.repos.get({ owner, repo }))
   if (!found) return undefined
   const { id, owner: account, name, html_url: url } = found.data
@@ -66,8 +69,7 @@ function visibilityOf(answer: {
 
 /** A file on the default branch or at a commit; undefined if absent. Throws `git-corrupt` if it is not a plain file. */
 export async function readFile(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   ref?: string,
 ): Promise<Uint8Array | undefined> {
@@ -90,8 +92,7 @@ export async function readFile(
 
 /** Blob id of a file at a commit; undefined if it does not exist or is not a plain file. */
 export async function readBlobId(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   commit: string,
 ): Promise<string | undefined> {
@@ -101,8 +102,7 @@ export async function readBlobId(
 
 /** Whether a commit of a repository, or else its default branch, has a directory at `path`; false for an empty repository. */
 export async function isDirectory(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   commit?: string,
 ): Promise<boolean> {
@@ -114,9 +114,7 @@ export async function isDirectory(
 
 /** Slugs of other Apps with a check run of this name on a branch's head. Commit statuses need a permission that we do not ask for. */
 export async function listNamesakes(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   check: { readonly branch: string; readonly name: string },
 ): Promise<string[]> {
   const ref = `heads/${check.branch}`

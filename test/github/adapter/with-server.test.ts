@@ -19,19 +19,19 @@ describe('trees', () => {
   test('cold 3 requests, warm 0, one changed file 3, and the ids are those of git', async () => {
     const { github, octokit, asked } = await acme()
     const store = newStore()
-    const head = await readBranch(octokit, FLEET, 'main')
+    const head = await readBranch({ ...FLEET, octokit }, 'main')
     expect(head!.commit).toBe(github.commitOf('acme/fleet', 'main'))
     asked()
-    const snapshot = await readTree(octokit, store, { ...FLEET, commit: head!.commit })
+    const snapshot = await readTree({ octokit, ...FLEET, commit: head!.commit }, store)
     expect(snapshot.id).toBe(head!.tree)
     expect(asked()).toEqual(['GET /git/commits/{commit_sha}', 'GET /git/trees/{tree_sha}', 'GET /tarball/{ref}'])
-    await readTree(octokit, store, { ...FLEET, commit: head!.commit })
+    await readTree({ octokit, ...FLEET, commit: head!.commit }, store)
     expect(asked()).toEqual([])
 
     github.push({ repo: 'acme/fleet', files: { 'tenants/dev/sync.yaml': 'kind: OCIRepository\n' }, as: 'ada' })
-    const next = await readBranch(octokit, FLEET, 'main')
+    const next = await readBranch({ ...FLEET, octokit }, 'main')
     asked()
-    const changed = await readTree(octokit, store, { ...FLEET, ...next! })
+    const changed = await readTree({ octokit, ...FLEET, ...next! }, store)
     expect(Buffer.from(openSnapshot(changed).read('tenants/dev/sync.yaml')).toString()).toBe('kind: OCIRepository\n')
     // the caller knew the tree: one less
     expect(asked()).toEqual(['GET /git/trees/{tree_sha}', 'GET /git/blobs/{file_sha}'])
@@ -46,7 +46,7 @@ describe('trees', () => {
     }
     const { github, octokit, asked } = await acme(files)
     const commit = github.commitOf('acme/fleet', 'main')
-    const snapshot = await readTree(octokit, newStore(), { ...FLEET, commit })
+    const snapshot = await readTree({ octokit, ...FLEET, commit }, newStore())
     expect(snapshot.entries.map(entry => entry.path).sort()).toEqual(Object.keys(files).sort())
     expect(asked().filter(route => route.includes('blobs'))).toHaveLength(1)
   })
@@ -54,12 +54,12 @@ describe('trees', () => {
   test('an empty repository has no head; a branch and a commit have', async () => {
     const { github, octokit } = await acme()
     github.addRepository({ owner: 'acme', name: 'empty' })
-    expect(await readBranch(octokit, { owner: 'acme', repo: 'empty' }, 'main')).toBeUndefined()
-    expect(await readBranch(octokit, { owner: 'acme', repo: 'hidden' }, 'main')).toBeUndefined()
-    expect(await readHead(octokit, FLEET, { branch: 'gone' })).toBeUndefined()
+    expect(await readBranch({ octokit, owner: 'acme', repo: 'empty' }, 'main')).toBeUndefined()
+    expect(await readBranch({ octokit, owner: 'acme', repo: 'hidden' }, 'main')).toBeUndefined()
+    expect(await readHead({ ...FLEET, octokit }, { branch: 'gone' })).toBeUndefined()
     const commit = github.commitOf('acme/fleet', 'main')
-    expect(await readHead(octokit, FLEET, { commit })).toMatchObject({ commit })
-    expect(await readHead(octokit, FLEET, { commit: '1'.repeat(40) })).toBeUndefined()
+    expect(await readHead({ ...FLEET, octokit }, { commit })).toMatchObject({ commit })
+    expect(await readHead({ ...FLEET, octokit }, { commit: '1'.repeat(40) })).toBeUndefined()
   })
 })
 
@@ -71,9 +71,12 @@ test('repositories are found by address, with a token narrowed to one of them as
   const url = normaliseUrl('git@github.com:Acme/Ops.git')
   expect(all.find(one => one.url === url)).toMatchObject({ id: other.id, defaultBranch: 'main' })
   const narrow = await app.client(installation, [other.id])
-  expect(await readBranch(narrow, { owner: 'acme', repo: 'ops' }, 'main')).toBeDefined()
+  expect(await readBranch({ octokit: narrow, owner: 'acme', repo: 'ops' }, 'main')).toBeDefined()
   // private, and not of this token: as if it were not there
-  expect(await readBranch(narrow, FLEET, 'main').catch(error => error.code)).toBeOneOf([undefined, 'not-permitted'])
+  expect(await readBranch({ ...FLEET, octokit: narrow }, 'main').catch(error => error.code)).toBeOneOf([
+    undefined,
+    'not-permitted',
+  ])
   await expect(app.installationOf({ owner: 'acme', repo: 'fleet' })).resolves.toMatchObject({ id: installation })
 })
 
@@ -85,22 +88,22 @@ describe('pull requests', () => {
     github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'main\n' }, as: 'ada' })
     github.pullRequest('acme/fleet', issue.number)
     asked()
-    const pull = await readPullRequest(octokit, FLEET, issue.number)
-    const merge = await readTestMerge(octokit, FLEET, pull!)
+    const pull = await readPullRequest({ ...FLEET, octokit }, issue.number)
+    const merge = await readTestMerge({ ...FLEET, octokit }, pull!)
     expect(asked()).toHaveLength(3)
     expect(merge.parents).toEqual([github.commitOf('acme/fleet', 'main'), github.commitOf('acme/fleet', 'fix')])
-    const tree = await readTree(octokit, newStore(), { ...FLEET, commit: merge.sha, tree: merge.tree })
+    const tree = await readTree({ octokit, ...FLEET, commit: merge.sha, tree: merge.tree }, newStore())
     expect(tree.entries.map(entry => entry.path)).toEqual(expect.arrayContaining(['new.yaml', 'main.yaml']))
-    expect((await listOpenPullRequests(octokit, FLEET, 'main')).map(one => one.number)).toEqual([issue.number])
+    expect((await listOpenPullRequests({ ...FLEET, octokit }, 'main')).map(one => one.number)).toEqual([issue.number])
 
     // the base moves after the pull request was read: what was read then is not used
     github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'again\n' }, as: 'ada' })
-    await expect(readTestMerge(octokit, FLEET, pull!)).rejects.toMatchObject({ code: 'github-unavailable' })
+    await expect(readTestMerge({ ...FLEET, octokit }, pull!)).rejects.toMatchObject({ code: 'github-unavailable' })
 
     github.push({ repo: 'acme/fleet', files: { 'new.yaml': 'other\n' }, as: 'ada' })
     github.pullRequest('acme/fleet', issue.number)
-    const conflicting = await readPullRequest(octokit, FLEET, issue.number)
-    await expect(readTestMerge(octokit, FLEET, conflicting!)).rejects.toMatchObject({ code: 'merge-conflict' })
+    const conflicting = await readPullRequest({ ...FLEET, octokit }, issue.number)
+    await expect(readTestMerge({ ...FLEET, octokit }, conflicting!)).rejects.toMatchObject({ code: 'merge-conflict' })
   })
 
   test('a fork is told, and its test merge is read through the base repository', async () => {
@@ -111,10 +114,10 @@ describe('pull requests', () => {
     github.push({ repo: 'eve/fleet', files: { 'evil.yaml': 'x\n' }, as: 'eve' })
     const { issue } = github.openPullRequest({ repo: 'acme/fleet', head: 'main', headRepo: 'eve/fleet', as: 'eve' })
     github.pullRequest('acme/fleet', issue.number)
-    const pull = await readPullRequest(octokit, FLEET, issue.number)
+    const pull = await readPullRequest({ ...FLEET, octokit }, issue.number)
     expect(pull!.head).toMatchObject({ fork: true, repository: 'eve/fleet' })
-    const merge = await readTestMerge(octokit, FLEET, pull!)
-    const tree = await readTree(octokit, newStore(), { ...FLEET, commit: merge.sha })
+    const merge = await readTestMerge({ ...FLEET, octokit }, pull!)
+    const tree = await readTree({ octokit, ...FLEET, commit: merge.sha }, newStore())
     expect(tree.entries.map(entry => entry.path)).toContain('evil.yaml')
   })
 })
@@ -134,9 +137,9 @@ test('a verdict with 51 annotations opens the gate only when it is whole', async
     summary: 's',
     annotations,
   } as const
-  expect(await publishCheckRun(octokit, identity, FLEET, run)).toMatchObject({ written: true })
+  expect(await publishCheckRun({ ...FLEET, octokit, app: identity }, run)).toMatchObject({ written: true })
   expect(asked()).toEqual(['GET /commits/{ref}/check-runs', 'POST /check-runs', 'PATCH /check-runs/{check_run_id}'])
-  expect(await publishCheckRun(octokit, identity, FLEET, run)).toMatchObject({ written: false })
+  expect(await publishCheckRun({ ...FLEET, octokit, app: identity }, run)).toMatchObject({ written: false })
   expect(asked()).toEqual(['GET /commits/{ref}/check-runs'])
   const [published, ...more] = github.checkRunsOf('acme/fleet', headSha)
   expect(more).toEqual([])
@@ -149,7 +152,7 @@ describe('the sticky comment', () => {
     const { github, octokit, identity, asked } = await acme()
     const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
     const spoof = github.comment({ repo: 'acme/fleet', issue: number, as: 'dev', body: `${MARKER}\n✅ all fine` })
-    const say = (body: string) => upsertComment(octokit, identity, FLEET, { number, marker: MARKER, body })
+    const say = (body: string) => upsertComment({ ...FLEET, octokit, app: identity }, { number, marker: MARKER, body })
     const first = await say(`${MARKER}\nred`)
     expect(first).toMatchObject({ written: true })
     expect(first.id).not.toBe(spoof.id)
@@ -169,11 +172,11 @@ describe('the sticky comment', () => {
     for (const body of [`${MARKER}\nfirst`, `${MARKER}\nsecond`, '<!-- bailiwick:report -->\nx', `quoted ${MARKER}`]) {
       await octokit.rest.issues.createComment({ ...FLEET, issue_number: number, body })
     }
-    await upsertComment(octokit, identity, FLEET, { number, marker: MARKER, body: 'now' })
+    await upsertComment({ ...FLEET, octokit, app: identity }, { number, marker: MARKER, body: 'now' })
     const bodies = () => github.commentsOf('acme/fleet', number).map(one => one.body)
     expect(bodies()).toEqual([`${MARKER}\nnow`, '<!-- bailiwick:report -->\nx', `quoted ${MARKER}`])
-    expect(await removeComment(octokit, identity, FLEET, { number, marker: MARKER })).toBe(true)
-    expect(await removeComment(octokit, identity, FLEET, { number, marker: MARKER })).toBe(false)
+    expect(await removeComment({ ...FLEET, octokit, app: identity }, { number, marker: MARKER })).toBe(true)
+    expect(await removeComment({ ...FLEET, octokit, app: identity }, { number, marker: MARKER })).toBe(false)
     expect(bodies()).toHaveLength(2)
   })
 
@@ -181,8 +184,8 @@ describe('the sticky comment', () => {
     const { github, octokit, identity } = await acme()
     const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
     const long = { number, marker: MARKER, body: 'ü'.repeat(50_000) }
-    await upsertComment(octokit, identity, FLEET, long)
-    expect(await upsertComment(octokit, identity, FLEET, long)).toMatchObject({ written: false })
+    await upsertComment({ ...FLEET, octokit, app: identity }, long)
+    expect(await upsertComment({ ...FLEET, octokit, app: identity }, long)).toMatchObject({ written: false })
     const [comment] = github.commentsOf('acme/fleet', number)
     expect(Buffer.byteLength(comment!.body)).toBeLessThanOrEqual(60_000)
     expect(comment!.body).toMatch(/^<!-- bailiwick:verdict -->\n[\s\S]*Truncated/)
@@ -193,19 +196,19 @@ test('who commented, what they may do, and a reaction', async () => {
   const { github, octokit } = await acme()
   const { number } = github.issue({ repo: 'acme/fleet', title: 'x', as: 'dev' })
   const comment = github.comment({ repo: 'acme/fleet', issue: number, as: 'dev', body: '/bailiwick onboard' })
-  expect(await readIssueComment(octokit, FLEET, comment.id)).toMatchObject({
+  expect(await readIssueComment({ ...FLEET, octokit }, comment.id)).toMatchObject({
     id: comment.id,
     body: '/bailiwick onboard',
     author: { login: 'dev', type: 'User' },
     edited: false,
     issue: { number, open: true, pullRequest: false },
   })
-  expect(await readIssueComment(octokit, FLEET, 1)).toBeUndefined()
-  expect(await readRole(octokit, FLEET, 'dev')).toBe('write')
-  expect(await readRole(octokit, FLEET, 'ada')).toBe('admin')
-  expect(await readRole(octokit, FLEET, 'nobody-knows')).toBe('none')
-  await react(octokit, FLEET, comment.id, '-1')
-  await react(octokit, FLEET, comment.id, '-1')
+  expect(await readIssueComment({ ...FLEET, octokit }, 1)).toBeUndefined()
+  expect(await readRole({ ...FLEET, octokit }, 'dev')).toBe('write')
+  expect(await readRole({ ...FLEET, octokit }, 'ada')).toBe('admin')
+  expect(await readRole({ ...FLEET, octokit }, 'nobody-knows')).toBe('none')
+  await react({ ...FLEET, octokit }, comment.id, '-1')
+  await react({ ...FLEET, octokit }, comment.id, '-1')
   const [kept] = github.commentsOf('acme/fleet', number)
   expect(kept!.reactions.map(one => one.content)).toEqual(['-1'])
 })

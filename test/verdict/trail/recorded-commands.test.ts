@@ -36,6 +36,8 @@ test('every kind of a decision is recorded somewhere', () => {
  */
 const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   'branches.ts commitFiles': ['workers/gate/record-decision.ts'],
+  'branches.ts writeCommit': 'objects that are on no branch yet',
+  'branches.ts writeTree': 'the same',
   // the trail itself
   'branches.ts appendFile': ['workers/jobs/write-trail.ts'],
   'deploy-keys.ts addDeployKey': ['workers/gate/record-decision.ts'],
