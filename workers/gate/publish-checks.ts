@@ -2,6 +2,7 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import { listed, message, part } from '../../src/base/message.ts'
 import {
   announceCheckRun,
+  type CheckRun,
   changeAnnouncement,
   listOurCheckRuns,
   type OurCheckRun,
@@ -11,14 +12,55 @@ import { branchPart, type OurRepository } from '../../src/github/client/octokit.
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { Queue } from '../../src/receive/queue.ts'
-import { announcementOf, type Progress } from '../../src/report/check-run-text.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
+import { annotatesTheSame, announcementOf, externalIdOf, type Progress } from '../../src/report/check-run-text.ts'
 import type { PageCommit } from '../../src/report/page/check-page.ts'
-import { checkNameOf, isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
+import { BRANCH_CHECK_NAME, checkNameOf, isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
 import type { Case, Writer } from '../fleets/worker-context.ts'
 import { blocks, type CommitOutcome, decisionOf } from './commit-outcome.ts'
 import { keepPage } from './keep-pages.ts'
-import { publishVerdict } from './publish-verdict.ts'
 import { recordVerdict } from './record-decision.ts'
+
+/** Facts that the caller already knows. */
+interface PublishOptions {
+  /** Our runs of the commit as they were listed; absent: they are listed now. */
+  readonly runs?: readonly OurCheckRun[]
+  /** Page with the details. */
+  readonly detailsUrl?: string | undefined
+  /** A run is written although an identical one exists. */
+  readonly again?: boolean | undefined
+  /** Called before something new is written: what cannot be recorded is not published. */
+  readonly record: CheckRun['beforeWrite'] | undefined
+}
+
+/** The check of a branch's tip, which no rule requires. */
+export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], followed: [] }
+
+/**
+ * Publishes an outcome under the name of one check; no other code does. Returns whether it wrote. The external id
+ * describes the content, so publishing the same twice writes once.
+ */
+export async function publishVerdict(
+  repository: OurRepository,
+  check: NamedCheck,
+  { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
+  { runs, detailsUrl, again = false, record }: PublishOptions,
+): Promise<boolean> {
+  const run = checkRunOf(outcome, context)
+  const externalId = externalIdOf(outcome, run, context.kind, check)
+  const say = {
+    ...run,
+    headSha: context.headSha,
+    name: check.name,
+    externalId,
+    again,
+    ...(record ? { beforeWrite: record } : {}),
+    sameLines: (present: string) => annotatesTheSame(present, externalId),
+    ...(detailsUrl === undefined ? {} : { detailsUrl }),
+  }
+  const { written } = await publishCheckRun(repository, say, runs)
+  return written
+}
 
 /** What was published of a pull request or merge group. */
 interface PublishedChecks {

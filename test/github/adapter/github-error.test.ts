@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/base/errors.ts'
 import { message, plainText } from '../../../src/base/message.ts'
-import { askedFor } from '../../../src/github/client/asked-for.ts'
-import { githubError, unlessMissing } from '../../../src/github/client/github-error.ts'
+import { askedFor, githubError, unlessMissing } from '../../../src/github/client/github-error.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -99,10 +98,8 @@ test.each([
   ['PATCH', '/repos/acme/fleet/git/refs/heads%2Fbailiwick%2Ffix', 'write the ref "heads/bailiwick/fix" of acme/fleet'],
   ['GET', '/repos/acme/fleet/pulls/7/reviews?per_page=100', 'read reviews of acme/fleet#7'],
   ['POST', '/repos/acme/fleet/check-runs', 'write check runs of acme/fleet'],
-  ['GET', '/repos/acme/fleet/collaborators/ada/permission', 'read the permission of ada of acme/fleet'],
   ['DELETE', '/repos/acme/fleet/keys/5', 'delete deploy keys of acme/fleet'],
   ['GET', '/app/installations?page=2', 'read installations'],
-  ['GET', '/app', 'read the App'],
 ])('a failed %s %s could not %s', (method, path, words) => {
   for (const base of ['https://api.github.com', 'https://git.example/api/v3'])
     expect(plainText(askedFor(method, base + path))).toBe(words)

@@ -52,9 +52,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
     'workers/commands/approve.ts',
     'workers/commands/override.ts',
     'workers/commands/waive.ts',
-    // `cancelled` on what was announced and never decided
+    // `cancelled` on what was announced and never decided, too
     'workers/gate/publish-checks.ts',
-    'workers/gate/publish-verdict.ts',
     'workers/tenants/offboarding.ts',
   ],
   'checks.ts announceCheckRun': 'a check in progress',
