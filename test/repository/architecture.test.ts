@@ -127,7 +127,7 @@ const READS_CONTENT = [
   'workers/apply/apply-work.ts',
   'workers/gate/missing-approvals.ts',
   'workers/tenants/onboarding-access.ts',
-  'workers/fleets/ask-thread.ts',
+  'workers/fleets/evaluate-revision-set.ts',
   'workers/gate/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',
   'workers/jobs/check-action.ts',

@@ -37,7 +37,7 @@ export async function pruneAll(
   const { results, applied, board } = run
   const present = new Set(approved.nodes.map(node => node.key))
   const gone = removedNodes(inventories, present, complete).map(inventory => {
-    const live = board.live(placeOf(inventory))
+    const live = board.live(ownerOf(inventory))
     // while its Kustomization exists, that decides how it ends: by its deletionPolicy, and whether it is suspended
     if (live === undefined) return inventory
     return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
@@ -179,11 +179,6 @@ function observedTarget({ client, memory }: Run, inventory: Inventory, observe: 
     const target = await targetOfInventory(client, memory.remotes, inventory)
     return { ...target, client: observe(target.client) }
   }
-}
-
-function placeOf({ node }: Inventory): { namespace: string; name: string } {
-  const [, namespace, name] = node.split('/')
-  return { namespace: namespace!, name: name! }
 }
 
 const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }

@@ -218,7 +218,9 @@ async function keepClusterPages(reporter: Reporter, report: Report): Promise<voi
     const repository = await findRepository(reporter.installation, { url })
     if (!repository) continue
     const shown = url === fleet.url ? keys : keys.filter(key => commits.get(key)?.url === url)
-    await keepClusterPage(reporter, report, { url, repository, keys: shown, commits })
+    const read = [...commits.values()].map(one => one.url)
+    const narrower = new Set(await narrowerSources(reporter.installation, url, read))
+    await keepClusterPage(reporter, report, { url, repository, keys: shown, commits, narrower })
   }
 }
 
@@ -227,6 +229,8 @@ interface PageFor {
   readonly repository: Repository
   readonly keys: readonly string[]
   readonly commits: ReadonlyMap<string, { readonly url: string; readonly commit: string }>
+  /** Sources that fewer people can see than the repository. */
+  readonly narrower: ReadonlySet<string>
 }
 
 async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageFor): Promise<void> {
@@ -237,10 +241,10 @@ async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageF
   const name = `${cluster} ${url}`
   // another process may have stored a later page than this one remembers
   const before = (await context.pages.store.cluster(owner, repo, cluster)) ?? memory.pages.get(name)
-  const nodes = await statesOf(reporter, report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
+  const nodes = statesOf(report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
   const place = { kind: 'cluster' as const, owner, repo, repositoryId, visibility, repository: url, cluster }
   const failed = problem === undefined ? {} : { problem }
-  const drift = await driftOn(reporter, report, wanted, before)
+  const drift = driftOn(report, wanted, before)
   const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes, drift }
   const isSame = before !== undefined && contentOf(before) === contentOf(page)
   if (isSame && Date.now() - Date.parse(before.at) < RENEW_MS) return
@@ -255,23 +259,15 @@ async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageF
 
 const contentOf = ({ at: _at, ...page }: ClusterPage): string => JSON.stringify(page)
 
-async function statesOf(
-  { installation }: Reporter,
+function statesOf(
   { fleet, approved, applied, retryAt }: Report,
-  { url, keys, commits }: PageFor,
+  { url, keys, commits, narrower }: PageFor,
   before: ReadonlyMap<string, NodeState>,
-): Promise<NodeState[]> {
+): NodeState[] {
   const wanted = new Set(keys)
   const own = applied.filter(({ key }) => wanted.has(key))
   const results = new Map((url === fleet.url ? own : applyViewFor(own, approved.evaluation)).map(one => [one.key, one]))
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
-  const narrower = new Set(
-    await narrowerSources(
-      installation,
-      url,
-      [...commits.values()].map(one => one.url),
-    ),
-  )
   const now = new Date().toISOString()
   return keys.map(key => {
     const source = commits.get(key)!
@@ -288,19 +284,11 @@ function withoutDetails({ reason, place: _place, paths: _paths, ...state }: Node
 }
 
 /** Drift of the nodes that are shown in full; entries of an earlier process stay, up to the limit. */
-async function driftOn(
-  { installation }: Reporter,
+function driftOn(
   { drift }: Report,
-  { url, keys, commits }: PageFor,
+  { keys, commits, narrower }: PageFor,
   before: ClusterPage | undefined,
-): Promise<DriftNote[]> {
-  const narrower = new Set(
-    await narrowerSources(
-      installation,
-      url,
-      [...commits.values()].map(one => one.url),
-    ),
-  )
+): DriftNote[] {
   const shown = new Set(keys.filter(key => !narrower.has(commits.get(key)!.url)))
   const own = drift.filter(({ node }) => shown.has(node))
   const began = new Set(own.map(({ node, object, first }) => JSON.stringify([node, object, first])))

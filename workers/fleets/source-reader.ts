@@ -61,7 +61,7 @@ export async function mayReadSource(
 const MAX_HIDDEN = 100
 
 /** Owner and name that an address on the fleet's server spells. */
-function nameAt(url: string, fleet: string): RepositoryName | undefined {
+export function nameAt(url: string, fleet: string): RepositoryName | undefined {
   const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
   return server && owner && repo && fleet.startsWith(`${server}/`) ? { owner, repo } : undefined
 }

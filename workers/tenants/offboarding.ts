@@ -18,7 +18,7 @@ import {
   readOffboardMarker,
 } from '../../src/tenants/offboard/request.ts'
 import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
-import { askThread } from '../fleets/ask-thread.ts'
+import { askThread } from '../fleets/evaluate-revision-set.ts'
 import { administer, openWritable } from '../fleets/github-installation.ts'
 import { findRepository } from '../fleets/source-reader.ts'
 import type { Case, WorkerContext, WritableCase } from '../fleets/worker-context.ts'

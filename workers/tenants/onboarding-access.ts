@@ -25,8 +25,8 @@ import {
 import type { OnboardPlan } from '../../src/tenants/onboard/plan.ts'
 import { keySecretOf, type OnboardRequest, secretOf, sourceAddress } from '../../src/tenants/onboard/request.ts'
 import { AUTH_FILE, KEY_FILE } from '../../src/tenants/onboard/tenant-files.ts'
-import { askThread } from '../fleets/ask-thread.ts'
-import { findRepository, mayReadSource } from '../fleets/source-reader.ts'
+import { askThread } from '../fleets/evaluate-revision-set.ts'
+import { findRepository, mayReadSource, nameAt } from '../fleets/source-reader.ts'
 import type { Case, WritableCase } from '../fleets/worker-context.ts'
 
 /** The planned changes of an onboarding. */
@@ -139,22 +139,25 @@ async function repositoryOf({
   prepared,
 }: AccessQuestion): Promise<NamedRepository | undefined> {
   const url = normaliseUrl(prepared.request.url)
-  const [, host, owner, repo] = /^https:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? []
-  if (host !== new URL(fleet.url).host || owner === undefined || repo === undefined) return undefined
-  const found = await readRepository({ octokit, owner, repo })
+  const name = nameAt(url, fleet.url)
+  const found = name && (await readRepository({ ...name, octokit }))
   return found?.url === url ? found : undefined
 }
 
-/** What an earlier attempt left on our branch. Its record is ours; the branch alone proves nothing. */
-async function earlierAttempt(question: AccessQuestion, file: string) {
-  const { writer, installation, repository: fleet, prepared } = question
+/** The message of our branch's last commit, and a file there: the branch alone proves nothing, a record of ours in it does. */
+async function onOurBranch({ writer, installation, repository, prepared }: AccessQuestion, file: string) {
   const head = await readBranch(writer, onboardingBranch(prepared.request.tenant))
   if (!head) return undefined
   const { message } = await readCommit(writer, head.commit)
-  const record = ownRecord(question, message)
-  if (!record) return undefined
-  const tree = openSnapshot(await installation.content(fleet, head.commit, head.tree))
-  return { record, sealed: tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : '' }
+  const tree = openSnapshot(await installation.content(repository, head.commit, head.tree))
+  return { message, sealed: tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : '' }
+}
+
+/** What an earlier attempt left there. */
+async function earlierAttempt(question: AccessQuestion, file: string) {
+  const found = await onOurBranch(question, file)
+  const record = found && ownRecord(question, found.message)
+  return record && { record, sealed: found.sealed }
 }
 
 /** The key that our open pull request names, if that is another one. */
@@ -223,18 +226,14 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
 
 /** The key in our branch, if our record of it is there too: the branch alone proves nothing. */
 async function earlierKey(
-  { writer, installation, repository: fleet, prepared, context }: AccessQuestion,
+  question: AccessQuestion,
   file: string,
   recipients: readonly string[],
 ): Promise<{ sealed: string; recipient: string } | undefined> {
-  const { tenant } = prepared.request
-  const head = await readBranch(writer, onboardingBranch(tenant))
-  if (!head) return undefined
-  const { message } = await readCommit(writer, head.commit)
-  const record = readTenantKeyMarker(message, context.config.privateKey)
-  if (record?.fleet !== fleet.id || record.tenant !== tenant) return undefined
-  const tree = openSnapshot(await installation.content(fleet, head.commit, head.tree))
-  const sealed = tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : ''
+  const found = await onOurBranch(question, file)
+  const record = found && readTenantKeyMarker(found.message, question.context.config.privateKey)
+  if (record?.fleet !== question.repository.id || record.tenant !== question.prepared.request.tenant) return undefined
+  const { sealed } = found!
   const isOurs = sealedDigest(sealed) === record.digest
   return isOurs && recipients.every(one => sealed.includes(one)) ? { sealed, recipient: record.recipient } : undefined
 }

@@ -1,5 +1,4 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { readCommit } from '../../src/github/contents/commits.ts'
 import { readRepository } from '../../src/github/contents/repositories.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
@@ -18,6 +17,7 @@ import {
 import { pullRequestText } from '../../src/tenants/onboard/pull-request-text.ts'
 import type { OnboardRequest } from '../../src/tenants/onboard/request.ts'
 import { administer, openCase } from '../fleets/github-installation.ts'
+import { nameAt } from '../fleets/source-reader.ts'
 import type { Case, Installation, WorkerContext } from '../fleets/worker-context.ts'
 import { addRecordedKey, openRecordedPull, removeRecordedKey } from '../gate/record-decision.ts'
 import {
@@ -176,13 +176,8 @@ export async function refuseKnownRepository(question: RepositoryQuestion, source
 
 /** The repository at an address of the fleet's GitHub, by any of its names; undefined if the App may not read it. */
 async function resolve({ installation, fleetUrl }: RepositoryQuestion, url: string) {
-  const name = nameAt(normaliseUrl(url), new URL(fleetUrl).host)
+  const name = nameAt(normaliseUrl(url), fleetUrl)
   return name && readRepository({ ...name, octokit: installation.octokit })
-}
-
-function nameAt(url: string, host: string): RepositoryName | undefined {
-  const [, owner, repo] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(url) ?? []
-  return owner !== undefined && repo !== undefined && new URL(url).host === host ? { owner, repo } : undefined
 }
 
 /**
