@@ -76,11 +76,10 @@ export async function listOpenPullRequests(
 
 /** Open pull requests whose head is this commit, whatever branch they aim at. */
 export async function listPullRequestsOf(
-  { octokit, owner, repo }: GitHubRepository,
+  repository: GitHubRepository,
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
-  const found = await octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 })
-  return found.filter(one => one.head.sha === sha).map(listed)
+  return (await listOpenPullRequests(repository)).filter(({ head }) => head.sha === sha)
 }
 
 /** Throws `github-unavailable` while GitHub computes whether the pull request can be merged. */

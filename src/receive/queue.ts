@@ -13,10 +13,12 @@ interface OnRepository {
   readonly repo: string
 }
 
-/** Evaluate a pull request in its present state. */
-export interface ValidatePullRequest extends Asked, OnRepository {
+interface OnPullRequest extends OnRepository {
   readonly pull: number
 }
+
+/** Evaluate a pull request in its present state. */
+export type ValidatePullRequest = Asked & OnPullRequest
 
 /** Evaluate one commit of a branch in its revision set, then reconcile the clusters that follow it. */
 export interface ValidatePush extends Asked, OnRepository {
@@ -34,14 +36,10 @@ export interface EvaluateCommit extends Asked, OnRepository {
 }
 
 /** Take back the credentials of an onboarding that was closed without a merge. */
-export interface WithdrawAccess extends OnRepository {
-  readonly pull: number
-}
+export type WithdrawAccess = OnPullRequest
 
 /** Go on with an offboarding, of which a pull request was merged or applied. */
-export interface SettleOffboarding extends OnRepository {
-  readonly pull: number
-}
+export type SettleOffboarding = OnPullRequest
 
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
 export interface EvaluateFollowers extends OnRepository {
@@ -95,8 +93,7 @@ export interface SweepInstallation {
 type Redeliver = Record<never, never>
 
 /** Publish on the present head of a pull request that its evaluation job failed for good. */
-export interface ReportDeadPullRequest extends OnRepository {
-  readonly pull: number
+export interface ReportDeadPullRequest extends OnPullRequest {
   /** Code of the error that it died of. */
   readonly why: string
   /** When, in ms: a later time that was set before stays. */
@@ -113,9 +110,7 @@ export interface ReportDeadCommit extends OnRepository {
 }
 
 /** Update the comment and the suggestions on a pull request to its last evaluation. */
-export interface PostOnPullRequest extends OnRepository {
-  readonly pull: number
-}
+export type PostOnPullRequest = OnPullRequest
 
 /** Publish on a merged pull request what became of its commit on the clusters. */
 export interface PostApplied extends OnRepository {

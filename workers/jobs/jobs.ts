@@ -42,18 +42,6 @@ const VALIDATIONS_AT_ONCE = 4
 /** Comments mostly wait for their installation's turn to write. */
 const COMMENTS_AT_ONCE = 4
 
-/** Kinds of jobs that publish a check run: it must not stay open, or stay green, because the job failed. */
-const OWES: { readonly [N in JobName]?: ReportDead } = {
-  'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
-    const { installation, owner, repo, pull } = data
-    return queue.add('report-dead-pull-request', { installation, owner, repo, pull, why, at })
-  },
-  'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
-    reportOnCommit(context, { installation, owner, repo, sha }, why, at),
-  'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
-    reportOnCommit(context, { ...data, base: data.branch }, why, at),
-}
-
 /** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
@@ -89,7 +77,7 @@ function work<N extends JobName>(
     start: context =>
       context.queue.work(name, (data, attempt) => run(context, data, attempt), {
         concurrency: atOnce,
-        dead: (data, error) => buryJob(context, name, data, error),
+        dead: (data, error) => buryJob(context, { name, data } as DeadJob, error),
       }),
   }
 }
@@ -114,38 +102,23 @@ async function sweep({ app, queue }: WorkerContext): Promise<void> {
   }
 }
 
-type ReportDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
-
-function reportOnCommit(
-  { queue }: WorkerContext,
-  { installation, owner, repo, sha, base }: Omit<ReportDeadCommit, 'why' | 'at'>,
-  why: string,
-  at: number,
-): Promise<void> {
-  return queue.add('report-dead-commit', {
-    installation,
-    owner,
-    repo,
-    sha,
-    why,
-    at,
-    ...(base === undefined ? {} : { base }),
-  })
-}
+type DeadJob = { readonly [N in JobName]: { readonly name: N; readonly data: Jobs[N] } }[JobName]
 
 /**
- * Adds a job that reports a failed job. It is a separate job because what ended this one (an outage, a bug, a limit)
- * may prevent a report now.
+ * Adds a job that reports a failed job, if that owed a check run: it must not stay open, or stay green. It is a separate job
+ * because what ended this one (an outage, a bug, a limit) may prevent a report now.
  */
-async function buryJob<N extends JobName>(
-  context: WorkerContext,
-  name: N,
-  data: Jobs[N],
-  error: unknown,
-): Promise<void> {
-  context.log.error({ job: name, data, err: error }, 'job failed permanently')
-  const why = error instanceof BailiwickError ? error.code : 'internal'
-  await OWES[name]?.(context, data as never, why, Date.now())
+async function buryJob({ queue, log }: WorkerContext, { name, data }: DeadJob, error: unknown): Promise<void> {
+  log.error({ job: name, data, err: error }, 'job failed permanently')
+  const report = { why: error instanceof BailiwickError ? error.code : 'internal', at: Date.now() }
+  if (name === 'validate-pull-request') {
+    const { installation, owner, repo, pull } = data
+    await queue.add('report-dead-pull-request', { installation, owner, repo, pull, ...report })
+  } else if (name === 'validate-push' || name === 'validate-merge-group') {
+    const { installation, owner, repo, branch, sha } = data
+    const base = name === 'validate-merge-group' ? { base: branch } : {}
+    await queue.add('report-dead-commit', { installation, owner, repo, sha, ...base, ...report })
+  }
 }
 
 /** Publishes on the head of an open pull request that it could not be evaluated, and that it will be retried. */
