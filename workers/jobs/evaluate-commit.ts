@@ -38,6 +38,7 @@ async function takeBack(context: WorkerContext, data: EvaluateCommit, attempt: A
 }
 
 const BRANCH = 'refs/heads/'
+
 /**
  * Enqueues an evaluation of the fleets that follow a tag or branch that moved or was deleted. If a branch is deleted,
  * GitHub retargets its pull requests without an event, so pull requests into followed branches are evaluated again.

@@ -3,7 +3,7 @@ import type { Attempt, ValidateMergeGroup } from '../../src/receive/queue.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import { assertDesignated } from '../fleets/designation.ts'
 import { evaluateChange, peopleOfGroup } from '../fleets/evaluate-change.ts'
-import { openCase, openWriter } from '../fleets/github-installation.ts'
+import { openWritable } from '../fleets/github-installation.ts'
 import type { Case, WorkerContext } from '../fleets/worker-context.ts'
 import { readBases } from '../gate/bases.ts'
 import { type CommitOutcome, type FleetApprovals, outcomeOf } from '../gate/commit-outcome.ts'
@@ -19,10 +19,9 @@ import { finalError } from '../job-error.ts'
  * merge several groups by the verdict on the last one (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
-  const subject = await openCase(context, data, attempt)
+  const subject = await openWritable(context, data, attempt)
   if (!subject) return
-  const { repository } = subject
-  const writer = await openWriter(context, data.installation, repository)
+  const { repository, writer } = subject
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const { list: runs, withLock } = new HeadRuns(context.queue, subject, data.sha)
   const checks = await (await readBases(subject)).checksOf([data.branch])

@@ -2,9 +2,9 @@ import { listOpenPullRequests } from '../../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../../src/receive/queue.ts'
 import { affectedPlaces, evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { readFleets } from '../fleets/evaluate-revision-set.ts'
-import { openCase, openWriter } from '../fleets/github-installation.ts'
+import { openWritable } from '../fleets/github-installation.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
+import type { Case, WorkerContext, WritableCase } from '../fleets/worker-context.ts'
 import { type CommitOutcome, outcomeOf } from '../gate/commit-outcome.ts'
 import { keepFleetPages, keepPage, pageCommitOf } from '../gate/keep-pages.ts'
 import { BRANCH_CHECK, HeadRuns, publishVerdict } from '../gate/publish-checks.ts'
@@ -18,12 +18,11 @@ import { finalError } from '../job-error.ts'
  * repositories that the change reaches.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
-  const subject = await openCase(context, data, attempt)
+  const subject = await openWritable(context, data, attempt)
   if (!subject) return
   const { installation, repository } = subject
-  const writer = await openWriter(context, data.installation, repository)
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
-  const answers = await evaluateCommit(subject, writer, head, data.rerun)
+  const answers = await evaluateCommit(subject, head, data.rerun)
   if (answers.length === 0) return wakeLenders(subject, data)
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
@@ -35,12 +34,11 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
 
 /** Publishes on the commit what fleets that read the branch find. Empty if none does, or it could not be evaluated. */
 async function evaluateCommit(
-  subject: Case,
-  writer: Writer,
+  subject: WritableCase,
   head: Pin,
   again: boolean | undefined,
 ): Promise<readonly FleetAnswer[]> {
-  const { context, repository } = subject
+  const { context, repository, writer } = subject
   const { commit: headSha } = head
   const where = { kind: 'branch', repository: repository.url, headSha } as const
   try {
@@ -48,7 +46,7 @@ async function evaluateCommit(
     if (answers.length === 0) return []
     const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const evaluated = { outcome, context: { ...where, ...statement } }
-    await say(subject, writer, evaluated, head.branch, again)
+    await say(subject, evaluated, head.branch, again)
     return answers
   } catch (error) {
     const outcome = finalError(error, subject.attempt)
@@ -62,13 +60,12 @@ async function evaluateCommit(
 
 /** Publishes under a name that no rule requires: a pull request with this commit as its head is evaluated by itself. */
 async function say(
-  subject: Case,
-  writer: Writer,
+  subject: WritableCase,
   evaluated: CommitOutcome,
   branch: string,
   again: boolean | undefined,
 ): Promise<void> {
-  const { context, repository } = subject
+  const { context, repository, writer } = subject
   const { headSha } = evaluated.context
   const head = new HeadRuns(context.queue, subject, headSha)
   const [commit, present] = await Promise.all([pageCommitOf(subject, { branch, sha: headSha }), head.list()])
