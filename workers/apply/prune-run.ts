@@ -266,8 +266,7 @@ async function isSuspendedLive(
   signal: AbortSignal,
 ): Promise<boolean> {
   const id = { ...KUSTOMIZATION_ID, namespace, name }
-  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  const found = await readLive(client, 'worker', id, { find, whole: true, signal })
+  const found = await readLive(client, 'worker', id, { whole: true, signal })
   return isSuspended(found?.live)
 }
 
