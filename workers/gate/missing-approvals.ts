@@ -1,6 +1,7 @@
 import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
 import type { OurCheckRun } from '../../src/github/checks.ts'
+import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
@@ -104,8 +105,7 @@ async function agreedBy(
   fleet: FleetPlace,
 ): Promise<{ readonly login: string; readonly isOwn?: true } | undefined> {
   const author = pull.author?.login.toLowerCase()
-  const approvals = await listApprovals(subject, pull.number)
-  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  const present = await presentReviews(subject, pull)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
   const run = (await runs()).find(one => one.name === APPROVAL_RUN && one.headSha === pull.head.sha)
   const record = run?.conclusion === 'success' ? readApprovalRecord(run.text) : undefined
@@ -120,6 +120,13 @@ async function agreedBy(
   const pusher = await readPusher(subject, pull.head.ref, pull.head.sha)
   const isOwn = pusher?.toLowerCase() === author && (await isFleetAdmin(subject.installation, fleet, pull.author.login))
   return isOwn ? { login: pull.author.login, isOwn } : undefined
+}
+
+/** Reviews by others than the author that approve exactly this head. */
+async function presentReviews(repository: GitHubRepository, pull: PullRequest) {
+  const author = pull.author?.login.toLowerCase()
+  const approvals = await listApprovals(repository, pull.number)
+  return approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
 }
 
 function missingApprovalOf({ rule, path, message, because, source }: RequiredApproval, left: number): MissingApproval {
@@ -158,9 +165,7 @@ async function asksForApproval({ installation }: Case, { repository, branch }: F
 }
 
 async function approvedBy(subject: Case, pull: PullRequest): Promise<string | undefined> {
-  const author = pull.author?.login.toLowerCase()
-  const approvals = await listApprovals(subject, pull.number)
-  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  const present = await presentReviews(subject, pull)
   if (present.length === 0) return undefined
   const anew = await openedAnew(subject, pull.number)
   for (const { login, at } of present) {
