@@ -119,3 +119,13 @@ export class BailiwickError extends Error {
     this.limited = details.limited ?? false
   }
 }
+
+/** What a step gives, or `otherwise` where it is refused with an error of ours. Throws every other error. */
+export function unlessRefused<T, U>(otherwise: U, step: () => T): T | U {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return otherwise
+    throw error
+  }
+}

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../base/errors.ts'
+import { unlessRefused } from '../base/errors.ts'
 import { followed } from '../fleet/facts/repositories.ts'
 import { isSetNode } from '../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
@@ -162,13 +162,10 @@ function isObject(tree: Tree, path: string): boolean {
   if (tree.entry(path)?.type !== 'file') return false
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return true
-  try {
+  return unlessRefused(/kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1')), () => {
     const documents = parseDocuments({ repository: '', path }, bytes)
     return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return /kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1'))
-  }
+  })
 }
 
 /** The files that kustomization files anywhere in the trees name. */
@@ -183,12 +180,7 @@ function isNamedIn(tree: Tree, folder: string, path: string): boolean {
   return kustomizationFiles(tree, folder).some(file => {
     const bytes = readUnlessLarge(tree, file)
     if (bytes && !bufferOf(bytes).includes(name)) return false
-    try {
-      return namedIn(tree, folder, file, new BuildBudget()).includes(path)
-    } catch (error) {
-      if (error instanceof BailiwickError) return true
-      throw error
-    }
+    return unlessRefused(true, () => namedIn(tree, folder, file, new BuildBudget()).includes(path))
   })
 }
 
