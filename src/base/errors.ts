@@ -100,17 +100,17 @@ export class BailiwickError extends Error {
   readonly retryAfter: number | undefined
   readonly limited: boolean
   /** The message with the types of its parts, where it was given so: what may be shown is known by them. */
-  readonly said: Message | undefined
-  readonly saidFix: Message | undefined
+  readonly typed: Message | undefined
+  readonly typedFix: Message | undefined
 
   constructor(code: ErrorCode, message: string | Message, details: ErrorDetails = {}) {
     super(plainText(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.said = typeof message === 'string' ? undefined : message
+    this.typed = typeof message === 'string' ? undefined : message
     this.origin = details.origin
     this.rule = details.rule
     this.fix = details.fix === undefined ? undefined : plainText(details.fix)
-    this.saidFix = typeof details.fix === 'object' ? details.fix : undefined
+    this.typedFix = typeof details.fix === 'object' ? details.fix : undefined
     this.identity = details.identity
     this.refused = details.refused
     this.remote = details.remote

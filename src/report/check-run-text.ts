@@ -173,7 +173,7 @@ export function announcementOf(progress: Progress): AnnouncementText {
 
 const UNDECIDED = 'undecided'
 const FORM =
-  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<combination>\w+)\.(?<said>[\da-f]{24})\.(?<lines>[\da-f]{24})(?:\.(?<bases>[\da-f]{24}))?$/
+  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<revisionSet>\w+)\.(?<digest>[\da-f]{24})\.(?<lines>[\da-f]{24})(?:\.(?<bases>[\da-f]{24}))?$/
 const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull' } as const
 
 /**
@@ -212,7 +212,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
 
 /** Whether nothing could be evaluated for a reason whose end no event reports. */
 export function isUndecidedId(externalId: string): boolean {
-  return FORM.exec(externalId)?.groups?.combination === UNDECIDED
+  return FORM.exec(externalId)?.groups?.revisionSet === UNDECIDED
 }
 
 /** Whether both are ids of ours and annotate the same lines with the same words. */
@@ -230,7 +230,7 @@ const ENDS_WITH_AN_EVENT: { readonly [code in ErrorCode]?: string } = {
 function outcomeKey(outcome: Outcome): string {
   if (outcome === undefined) return 'untouched'
   if (outcome instanceof BailiwickError) return ENDS_WITH_AN_EVENT[outcome.code] ?? UNDECIDED
-  return /^\w+$/.test(outcome.combination) ? outcome.combination.slice(0, 24) : digest(outcome.combination)
+  return /^\w+$/.test(outcome.revisionSet) ? outcome.revisionSet.slice(0, 24) : digest(outcome.revisionSet)
 }
 
 function digest(value: unknown): string {

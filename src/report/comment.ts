@@ -55,7 +55,7 @@ const isUndecided = (outcome: Outcome): boolean => outcome instanceof BailiwickE
 
 /** A hold is a label and a check: it needs no comment. */
 function needsAgreement({ decisions }: ReportContext): boolean {
-  return decisions !== undefined && decisions.demands.length > 0 && decisions.override === undefined
+  return decisions !== undefined && decisions.missing.length > 0 && decisions.override === undefined
 }
 
 function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContext): boolean {
@@ -119,10 +119,10 @@ function whoseOf({ nodes }: FailureGroup): string {
 
 /** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
 function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
-  const { hold, override, demands } = context.decisions ?? NO_DECISIONS
+  const { hold, override, missing } = context.decisions ?? NO_DECISIONS
   if (hold) return 'Next: someone with write access runs `/bailiwick unhold`.'
   const passes = outcome === undefined || override !== undefined || isPass(outcome)
-  const [approval] = demands
+  const [approval] = missing
   if (approval && override === undefined && passes) return `Next: ${prose(approval.fix, 500)}`
   if (outcome === undefined) return ''
   if (passes) return `${lookAt(context.changes)} before you merge.`

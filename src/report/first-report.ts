@@ -1,7 +1,7 @@
 import { code, prose } from '../base/markup.ts'
 import { firstNames } from '../base/name-list.ts'
 import { CHECK_NAME } from '../verdict/check-names.ts'
-import type { GateGap, GateState } from '../verdict/evaluate-gate.ts'
+import type { GateGap, GateState } from '../verdict/evaluate-protection.ts'
 import {
   auditSections,
   type BranchGate,

@@ -100,7 +100,7 @@ test('a comment folds them, and a tenant is not shown them', () => {
 
 test('values in messages stand out where the terminal shows colors, and nowhere else', () => {
   const said = message`Object ${part('object', 'ops/web')} is ${part('value', '\u001b[31mred')}`
-  const one = finding({ message: plainText(said), said })
+  const one = finding({ message: plainText(said), typed: said })
   const [plain, colored] = [false, true].map(color =>
     terminalText(verdict({ violations: [one] }), OPS, undefined, [], color),
   )

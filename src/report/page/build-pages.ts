@@ -55,7 +55,7 @@ export function checkPageOf(
     ...(fleet ? { fleet } : {}),
     conclusion,
     title,
-    ...(decisions ? { circumstances: decisions } : {}),
+    ...(decisions ? { decisions: decisions } : {}),
     commits: commitsOf(context, audience),
   } as const
   const nothing = { hidden: { violations: 0, errors: 0 }, graph: [], left: {} }
@@ -86,7 +86,7 @@ const MAX_FIXES = 300
 /** A fix without the words of its findings, which the page has already. */
 function withoutWords(fix: Fix): Fix {
   const plain = (one: Finding): Finding => {
-    const { said: _said, saidFix: _fix, waiver: _waiver, policy: _policy, clusterAnswer: _answer, ...rest } = one
+    const { typed: _typed, typedFix: _fix, waiver: _waiver, policy: _policy, clusterAnswer: _answer, ...rest } = one
     return { ...rest, message: '', fix: '', via: [], identity: '' }
   }
   return { ...fix, findings: fix.findings.map(plain) }
@@ -122,13 +122,13 @@ function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] })
 
 /** As in the check run: without a verdict, names of other tenants are not known. */
 function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
-  const { code, message, fix = '', said, saidFix, origin } = error
+  const { code, message, fix = '', typed, typedFix, origin } = error
   const isOpen = (audience === undefined || origin?.repository === repository) && isOpenError(error, repository)
   if (!isOpen) return { error: { code, message: CLOSED_ERROR, fix: '' } }
   return {
     error: {
       code,
-      ...sayingOf(said ?? message, saidFix ?? fix),
+      ...sayingOf(typed ?? message, typedFix ?? fix),
       ...(origin ? { origin } : {}),
     },
   }

@@ -54,7 +54,7 @@ function findingCard(group: FindingGroup, links: PageSources, open: boolean): Ht
 <p>${placeLink(links, finding.origin)}</p>
 ${sourceBlock(links, finding.origin)}
 ${clusters.length > 1 && clusterLine(clusters)}
-${answer && html`<div class="said"><span class="label">Cluster response</span>${prose(answer)}</div>`}
+${answer && html`<div class="quote"><span class="label">Cluster response</span>${prose(answer)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixMessage(group, links.here))}</p>`}
 ${editBlock(fixOfGroup(group, links.fixes ?? [])?.patch)}
 <details${open && html` open`}><summary>Trace</summary>

@@ -33,7 +33,7 @@ const LOOKS = {
   error: { tone: 'warn', picture: 'unsure' },
 } as const
 
-function banner({ title, verdict, assumed, error, conclusion, hidden, about, circumstances }: CheckPage): Html {
+function banner({ title, verdict, assumed, error, conclusion, hidden, about, decisions }: CheckPage): Html {
   const result = verdict?.result ?? (error ? 'error' : 'pass')
   const { tone, picture } = LOOKS[conclusion === 'success' ? 'pass' : result === 'error' ? 'error' : 'fail']
   const hiddenParts = [
@@ -46,9 +46,9 @@ ${icon(picture)}
 <p>${SAYS[conclusion][about]}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 ${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.</p>`}
-${circumstances?.hold && html`<p>On hold by <strong>${circumstances.hold.by}</strong>.</p>`}
-${circumstances?.override && html`<p>Overridden by <strong>${circumstances.override.by}</strong>: ${circumstances.override.reason}</p>`}
-${(circumstances?.demands ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
+${decisions?.hold && html`<p>On hold by <strong>${decisions.hold.by}</strong>.</p>`}
+${decisions?.override && html`<p>Overridden by <strong>${decisions.override.by}</strong>: ${decisions.override.reason}</p>`}
+${(decisions?.missing ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
 </div>
 </div>`
 }
@@ -74,7 +74,7 @@ ${commit && commitFacts(repository, commit, about === 'merge-group')}
 <div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
 <div><dt>Evaluated</dt><dd>${when(at)}</dd></div>
-${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
+${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.revisionSet.slice(0, 12)}</code></dd></div>`}
 </dl>`
 }
 
