@@ -30,13 +30,16 @@ export function fitBudget(
   return cut.size > 0 ? `${shown}\n\n${cutNote(cut, more)}` : shown
 }
 
-function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
-  const parts = [...cut].map(([label, number]) => `${number > 1 ? `${number} × ` : ''}${label}`)
-  const shown = parts.slice(0, 5)
-  const left = parts.length - shown.length
-  const rest = left > 0 ? ` and ${left} more kinds` : ''
-  return `**Left out for length:** ${shown.join(', ')}${rest}.${more}`
+const cutNote = (cut: ReadonlyMap<string, number>, more: string) => `**Left out for length:** ${kindsText(cut)}.${more}`
+
+/** Which kinds of sections there are, and how many of each. */
+function kindsText(counts: ReadonlyMap<string, number>): string {
+  const parts = [...counts].map(([label, number]) => `${number > 1 ? `${number} × ` : ''}${label}`)
+  const left = parts.length - MAX_KINDS
+  return `${parts.slice(0, MAX_KINDS).join(', ')}${left > 0 ? ` and ${left} more kinds` : ''}`
 }
+
+const MAX_KINDS = 5
 
 /** A piece of a text that can be left out as a whole; `label` names it where it was. */
 export interface Section {
@@ -78,13 +81,9 @@ const FOLD_LINES = 6
 
 /** Labels are Markdown, and a summary is HTML: marks of code are left out. */
 function summaryOf(sections: readonly Section[]): string {
-  const counts = new Map<string, number>()
-  for (const { label } of sections) if (label !== '') counts.set(label, (counts.get(label) ?? 0) + 1)
-  const parts = [...counts].map(
-    ([label, number]) => `${number > 1 ? `${number} × ` : ''}${label.replace(/[^\w .,/()-]/g, '')}`,
-  )
-  const more = parts.length > 5 ? ` and ${parts.length - 5} more kinds` : ''
-  return parts.length === 0 ? 'More' : `More: ${parts.slice(0, 5).join(', ')}${more}`
+  const labels = sections.map(({ label }) => label.replace(/[^\w .,/()-]/g, '')).filter(label => label !== '')
+  const counts = new Map([...Map.groupBy(labels, label => label)].map(([label, all]) => [label, all.length]))
+  return counts.size === 0 ? 'More' : `More: ${kindsText(counts)}`
 }
 
 function visibleLines(text: string): number {
