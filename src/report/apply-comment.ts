@@ -57,12 +57,7 @@ export function applyComment(pages: readonly ClusterPage[], facts: CommentFacts)
       news,
     ),
   ]
-  return fitBudget(
-    head.filter(line => line !== '').join('\n\n'),
-    sections,
-    undefined,
-    ' The page of the cluster has the rest.',
-  )
+  return fitBudget(head, sections, { more: ' The page of the cluster has the rest.' })
 }
 
 const isStuck = ({ phase }: NodeState): boolean => phase === 'failed' || phase === 'held'

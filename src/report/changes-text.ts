@@ -247,5 +247,5 @@ export function fitLevels(head: string, sectionsAt: (level: DetailLevel) => read
   }
   const fits = (sections: readonly Section[]) => head.length + sizeOf(sections) <= TEXT_BUDGET - CUT_NOTE
   const sections = LEVELS.map(at).find(fits) ?? at('lines')
-  return fitBudget(head, sections, TEXT_BUDGET, more, VISIBLE_LINES)
+  return fitBudget(head, sections, { more, lines: VISIBLE_LINES })
 }

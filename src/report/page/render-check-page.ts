@@ -2,7 +2,7 @@ import { typedMessage } from '../../base/message.ts'
 import type { NotReached } from '../../fleet/model/fleet.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFindings } from '../../verdict/summary.ts'
-import type { ImpactLines } from '../policy-impact.ts'
+import { type ImpactLines, policiesLeft } from '../policy-impact.ts'
 import { count, groupFailures, isNew } from '../text/findings.ts'
 import { placeOf } from '../text/place.ts'
 import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type PagePull } from './check-page.ts'
@@ -197,13 +197,13 @@ function leftLine(left: number | undefined, noun: string): Content {
 }
 
 /** The effect of changed policies on existing objects, by policy and tenant. */
-function impactList({ lines, left }: ImpactLines): Content {
+function impactList(impact: ImpactLines): Content {
   return [
     html`<p>The change leaves these objects as they are. A policy, or something that a policy reads, is different.</p>
 <ul class="dots">
-${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
+${impact.lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
 </ul>`,
-    left > 0 && html`<p class="dim">and ${left} more ${left === 1 ? 'policy' : 'policies'}</p>`,
+    impact.left > 0 && html`<p class="dim">${policiesLeft(impact)}</p>`,
   ]
 }
 

@@ -4,18 +4,28 @@ export const TEXT_BUDGET = 60_000
 /** Room for the last line, which counts what was left out. */
 export const CUT_NOTE = 600
 
+const SHOWS_ALL = ' `bailiwick check` on the same commit shows everything.'
+
+interface Fit {
+  readonly budget?: number
+  readonly more?: string | undefined
+  readonly lines?: number
+}
+
 /**
  * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
- * only, and the last line says how many of what are missing, and `more`: where all of it is. A `head` is never left out.
- * Behind `lines` the rest is folded.
+ * only, and the last line says how many of what are missing, and `more`: where all of it is. The first
+ * paragraphs are never left out. Behind `lines` the rest is folded.
  */
 export function fitBudget(
-  head: string,
+  paragraphs: string | readonly string[],
   sections: readonly Section[],
-  budget: number = TEXT_BUDGET,
-  more: string = ' `bailiwick check` on the same commit shows everything.',
-  lines: number = Number.POSITIVE_INFINITY,
+  { budget = TEXT_BUDGET, more = SHOWS_ALL, lines = Number.POSITIVE_INFINITY }: Fit = {},
 ): string {
+  const head = [paragraphs]
+    .flat()
+    .filter(text => text !== '')
+    .join('\n\n')
   const kept: Section[] = []
   const cut = new Map<string, number>()
   let used = head.length
