@@ -8,6 +8,7 @@ import {
   type Html,
   html,
   type Links,
+  namesOf,
   num,
   placeLink,
   repositoryLink,
@@ -99,12 +100,11 @@ function withParents(wanted: readonly FleetGraphNode[], graph: readonly FleetGra
 function nodeRow(node: FleetGraphNode, links: Links): Html {
   const { namespace, name, tenant, cluster, source, identity, objects, suspend, declared, open = 0, failed = 0 } = node
   const { namespaces = [], moreNamespaces = 0 } = node
-  const listed = namespaces.slice(0, MAX_LISTED).map(one => (one === '' ? 'cluster-scoped' : one))
-  const more = namespaces.length + moreNamespaces - listed.length
+  const listed = namesOf(namespaces, MAX_LISTED, one => (one === '' ? 'cluster-scoped' : one), moreNamespaces)
   const tags = [
     suspend && html`<span class="tag none">suspended</span>`,
     open > 0 && html`<span class="tag bad">${count(open, 'violation')}</span>`,
     failed > 0 && html`<span class="tag bad">${count(failed, 'error')}</span>`,
   ]
-  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed.join(', ')}${more > 0 && html` <span class="dim small">and ${more} more</span>`}</td></tr>`
+  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed}</td></tr>`
 }
