@@ -9,6 +9,7 @@ import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type Pag
 import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
+import { withParents } from './graph-picture.ts'
 import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
 import { contents, type Frame, icon, layout, type PagePart, section } from './layout.ts'
 
@@ -227,7 +228,7 @@ const MAX_DRAWN = 400
 /** The graph as nested lists: cluster, its Kustomizations with their sources, and what these bring. */
 function graphSection(graph: readonly GraphNode[], verdict: Verdict): Content {
   const marks = marksOf(verdict)
-  const drawn = chosen(graph, marks)
+  const drawn = withParents(graph, [...graph.filter(({ key }) => marks.has(key)), ...graph], MAX_DRAWN)
   const children = Map.groupBy(drawn, node => node.parent ?? `cluster ${node.cluster}`)
   const clusters = [...new Set(drawn.map(node => node.cluster))]
   const left = graph.length - drawn.length
@@ -254,18 +255,6 @@ function marksOf({ violations, errors, warnings }: Verdict): ReadonlyMap<string,
   put(violations, 'bad', 'violation')
   put(errors, 'warn', 'error')
   return marks
-}
-
-function chosen(graph: readonly GraphNode[], marks: ReadonlyMap<string, Html>): readonly GraphNode[] {
-  if (graph.length <= MAX_DRAWN) return graph
-  const byKey = new Map(graph.map(node => [node.key, node]))
-  const keep = new Set<string>()
-  for (const node of [...graph.filter(({ key }) => marks.has(key)), ...graph]) {
-    if (keep.size >= MAX_DRAWN) break
-    for (let at: GraphNode | undefined = node; at && !keep.has(at.key); at = byKey.get(at.parent ?? ''))
-      keep.add(at.key)
-  }
-  return graph.filter(({ key }) => keep.has(key))
 }
 
 /** Deeper than any fleet that the engine walks; a hostile one must not exhaust the stack. */

@@ -1,7 +1,7 @@
 import { count } from '../text/findings.ts'
 import type { FleetGraphNode, FleetPage } from './fleet-page.ts'
 import { type FleetQuery, fleetFilter, listed, matches, queryAddress, ZOOMS } from './fleet-query.ts'
-import { graphPicture } from './graph-picture.ts'
+import { graphPicture, withParents } from './graph-picture.ts'
 import {
   accountText,
   type Content,
@@ -64,7 +64,7 @@ export function kustomizationsSection(page: FleetPage, query: FleetQuery, links:
   return [
     isFiltered &&
       html`<p>${count(wanted.length, 'Kustomization')} of ${graph.length.toLocaleString('en-US')} match the filters. Those that apply them are drawn too.</p>`,
-    graphPicture(isFiltered ? withParents(wanted, graph) : graph, {
+    graphPicture(isFiltered ? withParents(graph, wanted) : graph, {
       ...{ limit, page: `/fleets/${owner}/${repo}`, zoom: query.zoom, links },
     }),
     table(
@@ -85,16 +85,6 @@ function isWanted(node: FleetGraphNode, query: FleetQuery): boolean {
     tenants: [tenant],
     clusters: [cluster],
   })
-}
-
-function withParents(wanted: readonly FleetGraphNode[], graph: readonly FleetGraphNode[]): readonly FleetGraphNode[] {
-  const byKey = new Map(graph.map(node => [node.key, node]))
-  const kept = new Set<string>()
-  for (const node of wanted) {
-    for (let at: FleetGraphNode | undefined = node; at && !kept.has(at.key); at = byKey.get(at.parent ?? ''))
-      kept.add(at.key)
-  }
-  return graph.filter(({ key }) => kept.has(key))
 }
 
 function nodeRow(node: FleetGraphNode, links: Links): Html {
