@@ -145,7 +145,7 @@ function localComponents(kustomization: MapNode, find: (path: string) => PathSta
     const { value, origin } = node
     if (!isLocal(value)) {
       const identity = `the component ${JSON.stringify(value.slice(0, 200))} is no local and relative path`
-      const message = `spec.components: ${JSON.stringify(value.slice(0, 200))} is no local and relative path`
+      const message = `spec.components: ${JSON.stringify(value.slice(0, 200))} is not a local, relative path`
       const fix = 'Use a directory of the same source, relative to spec.path.'
       const isRemote = !/^(?:file:\/\/)?\//i.test(value)
       const rule = isRemote ? 'kustomize-remote-base' : 'kustomize-path-escape'

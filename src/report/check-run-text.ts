@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
+import type { Worded } from '../base/message.ts'
 import { firstNames } from '../base/name-list.ts'
 import type { SourceLine } from '../base/origin.ts'
 import { visible } from '../base/visible.ts'
@@ -9,7 +10,7 @@ import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { isShared, type NamedCheck } from '../verdict/check-names.ts'
 import { type FindingGroup, groupFindings } from '../verdict/summary.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
-import type { View } from './text/audience.ts'
+import { isOfFlux, type View } from './text/audience.ts'
 import { count, type FailureGroup, fixText, groupFailures, isNew } from './text/findings.ts'
 import { placeOf } from './text/place.ts'
 
@@ -106,8 +107,7 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): Pick<S
   const { origin } = finding
   if (!changedPaths || changedPaths.has(origin.file)) return origin
   // Flux steps may be in another repository than the origin, kustomize steps never are
-  const own = finding.via.filter(step => !step.step.startsWith('flux-') && step.step !== 'kustomization')
-  return own.find(step => changedPaths.has(step.file)) ?? origin
+  return finding.via.find(step => !isOfFlux(step) && changedPaths.has(step.file)) ?? origin
 }
 
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
@@ -118,13 +118,7 @@ function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportCont
 }
 
 /** What an error says to a reader of plain text, and its remedy. */
-export function withFix({
-  message,
-  fix = '',
-}: {
-  readonly message: string
-  readonly fix?: string | undefined
-}): string {
+export function withFix({ message, fix = '' }: Pick<Worded, 'message' | 'fix'>): string {
   return `${visible(message, 2000)}${fix === '' ? '' : `\nFix: ${visible(fix, 1000)}`}`
 }
 

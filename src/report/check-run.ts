@@ -65,13 +65,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   ]
   return {
     title: headlineOf(view),
-    summary: fitBudget(
-      head.filter(part => part !== '').join('\n\n'),
-      verdictSections(view.verdict, repository),
-      undefined,
-      undefined,
-      VISIBLE_LINES,
-    ),
+    summary: fitBudget(head, verdictSections(view.verdict, repository), { lines: VISIBLE_LINES }),
     annotations,
     actions: buttonsOf(context, view),
   }

@@ -88,11 +88,11 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''
   const impact = impactSection(verdict, here)
+  const folded = (summary: string, body: string, label: string) =>
+    body === '' ? [] : [{ text: fold(summary, body), label }]
   return [
-    ...(impact ? [{ text: fold(impact.heading, impact.list), label: 'list of objects that policies affect' }] : []),
-    ...(broken === ''
-      ? []
-      : [{ text: fold('Repositories that this would break', broken), label: 'list of repositories' }]),
+    ...folded(impact?.heading ?? '', impact?.list ?? '', 'list of objects that policies affect'),
+    ...folded('Repositories that this would break', broken, 'list of repositories'),
     ...errors,
     ...findings(verdict.violations, 'violation'),
     ...(changes ? changeLists(changes) : []),
@@ -100,14 +100,11 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     ...(changes ? changeSections(changes, level) : []),
     // what is rendered shows as what changes
     ...(verdict.changedFiles?.every(({ state }) => state === 'rendered') ? [] : changedFilesSections(verdict)),
-    ...(existing.length === 0
-      ? []
-      : [
-          {
-            text: fold(`Existing evaluation errors (${existing.length})`, existing.slice(0, 20).join('\n\n')),
-            label: 'list of existing errors',
-          },
-        ]),
+    ...folded(
+      `Existing evaluation errors (${existing.length})`,
+      existing.slice(0, 20).join('\n\n'),
+      'list of existing errors',
+    ),
   ]
 }
 

@@ -34,10 +34,9 @@ export function firstReport(facts: FirstReportFacts): string {
     ...legacySections(facts),
     sourcesSection(facts.survey),
   ]
+  const head = [lead(facts), designationSection(facts.url, facts.designation), nextSteps(facts)]
   return fitBudget(
-    [lead(facts), designationSection(facts.url, facts.designation), nextSteps(facts)]
-      .filter(text => text !== '')
-      .join('\n\n'),
+    head,
     sections.filter(({ text }) => text !== ''),
   )
 }

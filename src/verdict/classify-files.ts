@@ -33,27 +33,17 @@ export function classifyFiles(head: Fleet, base: Fleet, url: string): Classified
   const before = new Map(base.repositories.map(one => [followed(one), one]))
   const changed = head.repositories.flatMap(now => {
     const was = now.url === url ? before.get(followed(now)) : undefined
-    if (!was || was.tree.id === now.tree.id) return []
-    return [
-      {
-        now,
-        sides: [
-          { fleet: head, repository: now },
-          { fleet: base, repository: was },
-        ],
-        was,
-      },
-    ]
+    return was && was.tree.id !== now.tree.id ? [{ now, was }] : []
   })
   // a working copy for a branch and for a tag of it is one change
   const same = Map.groupBy(changed, ({ now, was }) => `${now.tree.id} ${was.tree.id}`)
-  const all = [...same.values()].flatMap(group =>
-    classify(
-      group[0]!.now.tree,
-      group[0]!.was.tree,
-      group.flatMap(({ sides }) => sides),
-    ),
-  )
+  const all = [...same.values()].flatMap(group => {
+    const sides = group.flatMap(({ now, was }) => [
+      { fleet: head, repository: now },
+      { fleet: base, repository: was },
+    ])
+    return classify(group[0]!.now.tree, group[0]!.was.tree, sides)
+  })
   const asks = head.config.unseenChanges === 'approve'
   return { files: all.map(({ file }) => file), approvals: all.flatMap(({ approval }) => (asks && approval) || []) }
 }

@@ -299,7 +299,7 @@ class MapBuilder {
     const sources = merged.type === 'list' ? merged.items : [merged]
     const all = new Map<string, Field>()
     for (const source of [...sources].reverse()) {
-      if (source.type !== 'map') refuseAmbiguous('a merge key whose value is not a map', source.origin)
+      if (source.type !== 'map') refuseAmbiguous('a merge key whose value is no map', source.origin)
       this.expansion.spend(source.fields.size, source.origin)
       for (const [key, field] of source.fields) all.set(key, this.mergedField(field))
     }

@@ -84,7 +84,7 @@ function noText(reader: TokenReader): never {
   const kind = reader.peek()
   const ended = kind === token.STREAM_END || kind === token.DOCUMENT_START || kind === token.DOCUMENT_END
   if (ended) refuseSyntax('a key or closing bracket is missing', reader.origin())
-  return refuseAmbiguous('a key that is not plain text', reader.origin())
+  return refuseAmbiguous('a key that is no plain text', reader.origin())
 }
 
 /** UTF-16 units of all keys that are kept, then they are forgotten. A fleet has some thousand different keys. */

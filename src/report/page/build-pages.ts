@@ -9,7 +9,7 @@ import type { Fix } from '../../verdict/fixes.ts'
 import { countFindings } from '../../verdict/summary.ts'
 import { CLOSED_ERROR, checkRunOf, isOpenError } from '../check-run.ts'
 import { assumedClusters, type Outcome, type PagePlace, type ReportContext } from '../outcome.ts'
-import { blastRadius, impactHeading, impactLines, type PolicyImpact } from '../policy-impact.ts'
+import { listedImpact } from '../policy-impact.ts'
 import { viewFor } from '../text/audience.ts'
 import { groupFailures, isNew } from '../text/findings.ts'
 import { type CheckPage, excerptsOf, graphOf, type PageError } from './check-page.ts'
@@ -63,7 +63,7 @@ export function checkPageOf(
   if (outcome instanceof BailiwickError) return { ...page, ...nothing, ...errorOf(outcome, context) }
   const view = viewFor(outcome, audience, repository, nodes)
   const verdict = bounded(view.verdict)
-  const impacts = blastRadius(view.verdict)
+  const impact = listedImpact(view.verdict, repository, text => visible(text))
   const graph = graphOf(nodes, audience)
   const assumed = assumedClusters(view.verdict, audience)
   const { excerpts, left: excerptsLeft } = read ? excerptsOf(view.verdict, repository, read) : NO_EXCERPTS
@@ -72,7 +72,7 @@ export function checkPageOf(
     verdict,
     ...(assumed === undefined ? {} : { assumed }),
     hidden: view.hidden,
-    ...(impacts.length > 0 ? { impact: impactOf(impacts, repository) } : {}),
+    ...(impact ? { impact } : {}),
     ...(changes ? { changes } : {}),
     ...(excerpts.length > 0 ? { excerpts } : {}),
     graph: graph.slice(0, MAX.graph),
@@ -91,11 +91,6 @@ function withoutWords(fix: Fix): Fix {
   }
   return { ...fix, findings: fix.findings.map(plain) }
 }
-
-const impactOf = (impacts: readonly PolicyImpact[], here: string) => ({
-  heading: impactHeading(impacts),
-  ...impactLines(impacts, here, text => visible(text)),
-})
 
 function bounded(verdict: Verdict): Verdict {
   const { tenants, notSeen, notReached, errors } = verdict

@@ -88,7 +88,7 @@ export interface CheckPage extends PagePlace {
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
   /** The effect of changed policies on existing objects; absent if there is none. */
-  readonly impact?: ImpactLines & { readonly heading: string }
+  readonly impact?: ImpactLines
   readonly graph: readonly GraphNode[]
   /** The commit of each repository that was evaluated, by address: what links to files point at. */
   readonly commits: Readonly<Record<string, string>>

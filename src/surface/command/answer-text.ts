@@ -42,7 +42,7 @@ export function statusText(status: Status): string {
     ].join('\n'),
     ...(verdict ? [matrixTable(verdict)] : []),
   ]
-  return fitBudget(head.filter(part => part !== '').join('\n\n'), verdict ? lists(verdict) : [])
+  return fitBudget(head, verdict ? lists(verdict) : [])
 }
 
 function checkLine({ run }: Status): string {

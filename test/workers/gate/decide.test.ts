@@ -16,7 +16,7 @@ const HOLDS: readonly HumanDecisions['hold'][] = [undefined, { by: 'will' }]
 const OVERRIDES: readonly HumanDecisions['override'][] = [undefined, { by: 'ada', reason: 'the gate is wrong' }]
 const APPROVALS: readonly HumanDecisions['missing'][] = [[], [APPROVAL], [APPROVAL, APPROVAL]]
 
-/** Every combination of what decides: which outcome, hold or not, override or not, how many approvals are missing. */
+/** Every revisionSet of what decides: which outcome, hold or not, override or not, how many approvals are missing. */
 const COMBINATIONS = OUTCOMES.flatMap(([name, outcome]) =>
   HOLDS.flatMap(hold =>
     OVERRIDES.flatMap(override =>
