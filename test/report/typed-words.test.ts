@@ -88,7 +88,7 @@ test('a finding is shown without them, and nothing of them is carried along', ()
     rule: 'sample',
     identity: 'system:serviceaccount:apps:dev-team',
     node: 'staging/apps/dev-team',
-    ...{ message: plainText(said), fix: plainText(typedFix), said, typedFix },
+    ...{ message: plainText(said), fix: plainText(typedFix), typed: said, typedFix },
   })
   const view = viewFor({ ...verdict, violations: [one] }, ['dev-team'], 'https://github.com/acme/dev-team', nodes)
   expect(view.verdict.violations[0]).toMatchObject({
@@ -106,7 +106,7 @@ test('where fewer people can see a source, the fleet is not told its address or 
     object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'apps', name: 'mine' },
     origin: { repository: FLEET_URL, file: 'x.yaml', line: 1, column: 1 },
     node: 'staging/apps/dev-team',
-    ...{ message: plainText(said), fix: 'Remove it.', said },
+    ...{ message: plainText(said), fix: 'Remove it.', typed: said },
   })
   const { verdict: shown } = narrowed({ verdict: { ...verdict, violations: [one] }, nodes }, new Set([OPS_URL]))
   expect(shown.violations[0]?.message).toBe(

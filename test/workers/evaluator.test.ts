@@ -179,7 +179,7 @@ test('an error of everything keeps what its values are', () => {
   )
   expect(verdict.errors[0]).toMatchObject({
     message: 'no tree of acme/ops',
-    said,
+    typed: said,
     typedFix: message`Push ${part('branch', 'main')}.`,
   })
 })
