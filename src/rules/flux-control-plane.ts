@@ -215,6 +215,17 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
   return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
+const lossCause = (cluster: string, { flag, now, origin }: Loss): string =>
+  hashOf([flag, now, origin ? placeText(origin) : cluster])
+
+/** The cause of what follows where a change takes the default account of a cluster's objects, or sets another one. */
+export function lostDefaultAccount(cluster: string, index: FleetIndex, before: FleetIndex | undefined) {
+  const was = before?.cluster(cluster)?.lockdown.flux
+  const losses = was ? [...lost(was, index.cluster(cluster)?.lockdown.flux)] : []
+  const loss = losses.find(({ flag }) => flag === 'default-service-account')
+  return loss && lossCause(cluster, loss)
+}
+
 function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Violation {
   const { controller, flag, now, what, origin, isNew } = loss
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
@@ -224,7 +235,7 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
     ...(origin ? { origin } : {}),
 
     // one patch sets a flag of several controllers
-    cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
+    cause: lossCause(root.cluster, loss),
     message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
     fix: isNew
       ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`

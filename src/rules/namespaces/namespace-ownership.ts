@@ -13,6 +13,7 @@ import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { namespaceAnswer } from '../capsule/capsule-denied.ts'
 import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { lostDefaultAccount } from '../flux-control-plane.ts'
 import { type Rule, type RuleContext, Subject, serverAnswer, type Violation } from '../model/rule.ts'
 import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
 import { TENANT_KEYS } from './namespace-guards.ts'
@@ -49,8 +50,11 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const { index } = context
   const { object, id, node } = subject
   const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
+  const isSame = context.before?.node(node.key)?.identity.user === node.identity.user
+  const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
+  const follows = flag ? { follows: [flag] } : {}
   const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
-    subject.violation(path, value, { message: asMessage(problem), fix: asMessage(fix) })
+    subject.violation(path, value, { ...follows, message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   const claims = own ? [] : claimants(index, node.cluster, id.name)
   if (claims.length > 1 && claims.includes(tenant)) {

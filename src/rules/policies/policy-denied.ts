@@ -87,6 +87,7 @@ function violationOf(
     message: message`${who}: ${by} ${refusalText(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' }),
+    ...(isUnchanged ? { cause: hashOf(['policy', policy.kind, policy.namespace, policy.name, rule]) } : {}),
     policy: findingPolicy(finding, action, isUnchanged),
   })
 }

@@ -52,7 +52,7 @@ const rows: Record<string, Row> = {
     edits: [wrongRole],
     groups: [
       [
-        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:24',
+        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:26',
         'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:26',
       ],
     ],
@@ -62,7 +62,7 @@ const rows: Record<string, Row> = {
     edits: [wrongRole],
     groups: [
       [
-        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:24',
+        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:26',
         'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:26',
       ],
     ],
