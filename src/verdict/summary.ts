@@ -276,10 +276,11 @@ function groupOf(findings: readonly Finding[]): FindingGroup {
 }
 
 /** A rule's finding follows from another rule's at the same line: one edit fixes both. */
-const AT_THE_SAME_LINE: ReadonlyMap<string, string> = new Map([
-  ['namespace-confinement', 'target-namespace'],
-  ['admission-config', 'cluster-scoped-forbidden'],
-  ['crd-admission', 'cluster-scoped-forbidden'],
+const AT_THE_SAME_LINE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['namespace-confinement', ['target-namespace']],
+  ['admission-config', ['cluster-scoped-forbidden']],
+  ['crd-admission', ['cluster-scoped-forbidden']],
+  ['schema-mismatch', ['account-cannot-apply', 'sops-not-decrypted']],
 ])
 /** Rules by which a Namespace is not the tenant's; the objects in it follow. */
 const OF_NAMESPACES = ['cluster-scoped-forbidden', 'namespace-ownership']
@@ -297,14 +298,24 @@ const IN_NAMESPACES = ['namespace-confinement', 'namespace-ownership', 'account-
 /** Rules that find what the removal of a Namespace leaves in it. */
 const AFTER_REMOVAL = ['prune-account-removed', 'identity-object-tamper', 'tenant-removed', 'namespace-confinement']
 
-/** Each group below the one that it follows from, and, of those about the same value, below the most severe. */
+/** Each group below the one that it follows from, and, of several rules about the same value, below the most severe. */
 const followed = (groups: readonly FindingGroup[]): FindingGroup[] =>
-  joined(joined(groups, leaderKeys, followerKeys), sameValue, sameValue)
+  joined(
+    joined(groups, leaderKeys, followerKeys),
+    sameValue,
+    sameValue,
+    (one, other) => one.finding.rule !== other.finding.rule,
+  )
 
 type KeysOf = (group: FindingGroup) => string[]
 
 /** Puts groups below the topmost one that they find by one of their keys; of several with a key, the first. */
-function joined(groups: readonly FindingGroup[], keysOf: KeysOf, wanted: KeysOf): FindingGroup[] {
+function joined(
+  groups: readonly FindingGroup[],
+  keysOf: KeysOf,
+  wanted: KeysOf,
+  isBelow: (group: FindingGroup, leader: FindingGroup) => boolean = () => true,
+): FindingGroup[] {
   const leaders = new Map<string, FindingGroup>()
   for (const group of groups) for (const key of keysOf(group)) if (!leaders.has(key)) leaders.set(key, group)
   if (leaders.size === 0) return [...groups]
@@ -312,7 +323,7 @@ function joined(groups: readonly FindingGroup[], keysOf: KeysOf, wanted: KeysOf)
     const leader = wanted(group)
       .map(key => leaders.get(key))
       .find(one => one !== undefined)
-    return leader === undefined || leader === group ? group : topmost(leader)
+    return leader === undefined || leader === group || !isBelow(group, leader) ? group : topmost(leader)
   }
   return [...Map.groupBy(groups, one => topmost(one))]
     .map(([top, all]) => ({
@@ -344,11 +355,11 @@ function sameValue({ finding: { state, level, origin, field, isBefore } }: Findi
 
 function followerKeys({ finding, tenants }: FindingGroup): string[] {
   const { rule, state, level, origin, tenant, object, follows = [] } = finding
-  const leader = AT_THE_SAME_LINE.get(rule)
+  const sameLine = AT_THE_SAME_LINE.get(rule) ?? []
   const isInside = IN_NAMESPACES.includes(rule) && object.namespace !== '' && tenants.length === 1
   return [
     ...follows.map(cause => [cause]),
-    ...(origin.file === '' ? [] : [[leader, origin.repository, origin.file, origin.line]]),
+    ...(origin.file === '' ? [] : sameLine.map(leader => [leader, origin.repository, origin.file, origin.line])),
     ...(IN_OBJECTS.includes(rule) ? [['object', tenant, object]] : []),
     ...(isInside ? [[tenant, object.namespace]] : []),
     ...(AFTER_REMOVAL.includes(rule) ? [['removed', object.namespace]] : []),

@@ -1,4 +1,5 @@
 import { message, part } from '../../base/message.ts'
+import { probably } from '../../base/name-list.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
@@ -189,7 +190,7 @@ function grantsOf(root: Node): Grant[] {
   })
   return [
     ...listAt(root, ['spec', 'owners']).flatMap((owner, index) => ownerGrants(owner, ['spec', 'owners', index])),
-    ...(single ? ownerGrants(single, ['spec', 'owner']) : []),
+    ...(single?.type === 'map' ? ownerGrants(single, ['spec', 'owner']) : []),
     ...bindings(['spec', 'additionalRoleBindings'], 'clusterRoleName'),
     ...rules,
     ...promoted,
@@ -374,8 +375,8 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
       : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
     fix: near
-      ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
-      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
+      ? message`${near.wanted === ADDON ? 'Rename' : 'Set'} ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
+      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', ADDON)}.`,
   })
 }
 
@@ -392,8 +393,8 @@ function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, reques
     const wanted = roles.find(role => index.roleRules(cluster, { kind: 'ClusterRole', name: role }, '')?.some(allows))
     return object && wanted !== undefined ? { object, path: ['roleRef', 'name'] as Path, wanted } : undefined
   }
-  const role = verb === 'impersonate' ? selfRole(index, cluster, user) : undefined
-  if (role) return role
+  const meant = addonMark(index, cluster, user) ?? (verb === 'impersonate' ? selfRole(index, cluster, user) : undefined)
+  if (meant) return meant
   const isNobody = ({ kind: of, namespace: home, name: account }: BoundSubject) =>
     of === 'ServiceAccount' && index.versionsOf(cluster, '/ServiceAccount', home, account).length === 0
   for (const { object } of index.platformRendered(cluster, kind, namespace)) {
@@ -405,6 +406,18 @@ function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, reques
     return { object, path: ['subjects', place, field] as Path, wanted: own[field] }
   }
   return undefined
+}
+
+const ADDON = 'capsule.addon.fluxcd/enabled'
+
+/** The annotation of an account by which Capsule's addon would give it the rights, if its name or value were right. */
+function addonMark(index: FleetIndex, cluster: string, user: string) {
+  const { namespace, name } = accountOfUser(user)!
+  const object = index.platformObject(cluster, '/ServiceAccount', namespace, name)
+  const marks = textMapOf(object && at(object.root, ['metadata', 'annotations'])) ?? new Map<string, string>()
+  const key = marks.has(ADDON) ? ADDON : probably(ADDON, [...marks.keys()])
+  if (!object || key === undefined) return undefined
+  return { object, path: ['metadata', 'annotations', key] as Path, wanted: key === ADDON ? 'true' : ADDON }
 }
 
 /** A ClusterRole of an account that would let it impersonate itself if one field of a rule were right. */

@@ -17,7 +17,7 @@ import { unappliedText } from '../../fleet/facts/grants.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { isBlank, kubeConfigOf, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
+import { isBlank, kubeConfigOf, meantOrigin, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
 import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
 import { INSTALLED_ACCOUNTS, isMadeAccount } from '../../flux/installed-rbac.ts'
 import { ACCOUNT_FIELD, HELM_RELEASE, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
@@ -227,7 +227,7 @@ export function unboundAccount(
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
-  const origin = originAt(applier.root, ACCOUNT_FIELD)
+  const origin = meantOrigin(applier, ACCOUNT_FIELD)
   const better = meant ?? onlyAccount(index, node.cluster, user)
   const isRoot = isNodes && node.parent === undefined
   return {

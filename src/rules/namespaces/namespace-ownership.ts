@@ -83,9 +83,15 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
     const path = ['metadata', 'labels', key]
     const label = subject.at(path)
     const text = subject.text(path)
-    if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
-    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
-    yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
+    const names = namesFor(key, tenant, subject, index)
+    if (!label || (text !== undefined && names.includes(text))) continue
+    const allowed = listed(
+      names.map(name => quoted('tenant', name)),
+      ' or ',
+    )
+    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: ${allowed}.`
+    const fix = message`Set the label ${part('field', key)} to ${allowed}, or remove it.`
+    yield violation(path, `${key}=${text ?? label.type}`, problem, fix)
   }
   const owners = subject.at(['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
