@@ -14,7 +14,7 @@ import {
   misspelled,
 } from '../../fleet/model/kustomization-spec.ts'
 import { ACCOUNT_FIELD, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
-import { stringAt } from '../../kube/node.ts'
+import { originAt, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
@@ -356,6 +356,9 @@ function* defaultBinding(subject: Subject, context: RuleContext): Iterable<Viola
     const isTenants = declaredOwner(context, node.cluster, namespace) !== undefined
     if (!isTenants && !(writes && isFlux(context, node, namespace))) continue
     yield subject.violation(['subjects', at], `${subjectText(bound)} ${role}`, {
+      // kustomize's namespace writes into a subject `default`, which is not what gives it the role
+      origin: originAt(object.root, ['subjects', at]),
+      follows: [bindingCause(displayRbac(binding))],
       message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
       fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
       ...(writes ? { level: 'violation' } : {}),
