@@ -1,4 +1,5 @@
 import { COMMANDS, commandNamed } from '../src/surface/cli/commands.ts'
+import { helpText } from '../src/surface/cli/usage.ts'
 
 const BEGIN = '<!-- commands: written by npm run generate from the usage texts in src/surface/cli -->\n'
 const END = '<!-- end of commands -->\n'
@@ -7,7 +8,7 @@ const END = '<!-- end of commands -->\n'
 export async function withCommandReference(text: string): Promise<string> {
   const [before, rest] = [text.split(BEGIN)[0]!, text.split(END)[1]]
   if (rest === undefined) throw new Error(`no place for the commands: ${END}`)
-  const usages = await Promise.all(COMMANDS.map(async ([name]) => (await commandNamed(name))!.command.usage.trimEnd()))
+  const usages = await Promise.all(COMMANDS.map(async ([name]) => helpText((await commandNamed(name))!.command)))
   const shared = sharedOptions(usages)
   const chapters = COMMANDS.map(([name, summary], index) => chapter(name, summary, usages[index]!, shared))
   return `${before}${BEGIN}\n${[sharedChapter(shared), ...chapters].join('\n')}\n${END}${rest}`

@@ -19,7 +19,7 @@ const OPERATOR_ACCOUNT = 'flux-operator'
 /** The binding by which flux-operator may do everything. */
 export const OPERATOR_BINDING = 'flux-operator-cluster-admin'
 /** What flux-operator and its chart install (config/default/rbac.yaml): it makes each FluxInstance and ResourceSet as its account. */
-export const OPERATOR_RBAC: readonly Manifest[] = [
+export const OPERATOR_BINDINGS: readonly Manifest[] = [
   {
     apiVersion: `${RBAC_GROUP}/v1`,
     kind: 'ClusterRoleBinding',
@@ -27,6 +27,9 @@ export const OPERATOR_RBAC: readonly Manifest[] = [
     roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', name: OPERATOR_ACCOUNT, namespace: ROOT_NAMESPACE }],
   },
+]
+/** The same, left out by `rbac.createAggregation: false` of the chart. */
+export const OPERATOR_ROLES: readonly Manifest[] = [
   operatorRole('edit', ['edit', 'admin'], 'create,delete,deletecollection,patch,update'),
   operatorRole('view', ['view', 'edit', 'admin'], 'get,list,watch'),
 ]

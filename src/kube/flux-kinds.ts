@@ -356,9 +356,10 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'resourcesetinputproviders',
     shortNames: ['rsip'],
     versions: ['v1'],
+    address: URL,
+    references: [{ path: ['spec', 'selectors', '*'], kind: 'ExternalArtifact' }],
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.url' },
-    configuresFlux: true,
     repeats: true,
   },
   {

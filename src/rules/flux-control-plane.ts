@@ -36,9 +36,9 @@ export const fluxControlPlaneObject: Rule = {
   id: 'flux-control-plane-object',
   severity: 'critical',
   title: 'Flux control plane object in tenant content',
-  why: 'The Flux Operator applies a FluxInstance with cluster-admin rights. A FluxInstance can disable the lockdown, patch the controllers or follow another repository. An input provider supplies values for the templates of others.',
+  why: 'The Flux Operator applies a FluxInstance with cluster-admin rights. A FluxInstance can disable the lockdown, patch the controllers or follow another repository.',
   source: 'fluxcd.controlplane.io API of the Flux Operator',
-  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. The sync path of a FluxInstance must be the folder of the cluster that it is applied to. No cluster may start from a folder that a tenant deploys from. A new cluster is a required approval of a fleet admin.',
+  docs: 'Keep FluxInstance and FluxReport in the fleet repository. The sync path of a FluxInstance must be the folder of the cluster that it is applied to. No cluster may start from a folder that a tenant deploys from. A new cluster is a required approval of a fleet admin.',
   kinds: [...new Set([...KINDS, ...STARTING_KINDS])],
   *checkCluster(cluster, { index }) {
     const node = index.rootOf(cluster.name)

@@ -91,7 +91,7 @@ export class TypeWalk {
     kind: Problem['kind'] = 'unknown-field',
   ): void {
     const elsewhere = fields.get(key)
-    const names = namesIn(fields, this.#version)
+    const { names, text } = namesIn(fields, this.#version)
     const when = elsewhere && {
       ...(elsewhere.since > this.#version ? { since: `1.${elsewhere.since}` } : {}),
       ...(elsewhere.until < this.#version ? { until: `1.${elsewhere.until}` } : {}),
@@ -99,7 +99,7 @@ export class TypeWalk {
     this.add({
       kind,
       path: [...path, key],
-      allowed: this.problems.length < MAX_PROBLEMS ? names.join(', ') : '',
+      allowed: text,
       found: 'an unknown field',
       names,
       ...when,
@@ -267,15 +267,22 @@ export function areDistinct(
   return seen.size === items.length
 }
 
-const knownNames = new WeakMap<ReadonlyMap<string, KnownSince>, Map<number, readonly string[]>>()
+interface KnownNames {
+  readonly names: readonly string[]
+  /** The same as one text. */
+  readonly text: string
+}
+
+const knownNames = new WeakMap<ReadonlyMap<string, KnownSince>, Map<number, KnownNames>>()
 
 /** The fields of a type that a version of Kubernetes knows. */
-function namesIn(fields: ReadonlyMap<string, KnownSince>, version: number): readonly string[] {
-  const known = knownNames.get(fields) ?? new Map<number, readonly string[]>()
-  knownNames.set(fields, known)
-  const before = known.get(version)
+function namesIn(fields: ReadonlyMap<string, KnownSince>, version: number): KnownNames {
+  const ofType = knownNames.get(fields) ?? new Map<number, KnownNames>()
+  knownNames.set(fields, ofType)
+  const before = ofType.get(version)
   if (before) return before
   const names = [...fields].flatMap(([name, field]) => (isKnownIn(field, version) ? [name] : []))
-  known.set(version, names)
-  return names
+  const known = { names, text: names.join(', ') }
+  ofType.set(version, known)
+  return known
 }

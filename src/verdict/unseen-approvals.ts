@@ -8,9 +8,9 @@ import type { Fleet, FleetNode, NotSeen } from '../fleet/model/fleet.ts'
 import { renderResourceSet, setsIn } from '../fleet/rendering/render-resource-set.ts'
 import { CAPSULE_GROUP } from '../fleet/tenancy/capsule.ts'
 import { INPUT_PROVIDER, OPERATOR_GROUP } from '../kube/flux-kinds.ts'
-import { at, canonical, type Node, stringAt } from '../kube/node.ts'
+import { at, canonical, itemsOf, type Node, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { fieldTexts } from '../kube/read-fields.ts'
+import { fieldTexts, readLabelSelector, selects, textMapOf } from '../kube/read-fields.ts'
 import type { RequiredApproval } from '../rules/model/finding.ts'
 import { isNotVisible, leftOutOf } from './evaluated.ts'
 import { placeOf } from './hidden-content.ts'
@@ -130,7 +130,7 @@ const unrendered = oncePer(({ nodes }: Fleet): readonly Unrendered[] => {
       node,
       set,
       parts.map(([, part]) => canonical(part)),
-      own,
+      own.filter(provider => isReadBy(set, provider)).map(({ text }) => text),
     )
     const places = parts.map(([place]) => place)
     return { set, what: firstNames(places, FEW), key }
@@ -148,26 +148,41 @@ function partsOf(set: KubeObject, isOpened: boolean): (readonly [place: string, 
 function keyOf(node: FleetNode, set: KubeObject, parts: readonly string[], providers: readonly string[]): string {
   const { namespace, name } = idOf(set)
   const spec = fieldTexts(at(set.root, ['spec']), field => DECIDING.has(field))
-  const hasProviders = spec.some(([field]) => field === 'inputsFrom')
   const state = stringAt(set.root, RECONCILE) ?? ''
-  return JSON.stringify([node.cluster, namespace, name, state, parts, spec, hasProviders ? providers : []])
+  return JSON.stringify([node.cluster, namespace, name, state, parts, spec, providers])
 }
 
-/** The providers of each namespace: a ResourceSet has inputs from its own namespace only, by name or by labels. */
-function providersIn(nodes: readonly FleetNode[]): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>()
+interface InputProvider {
+  readonly object: KubeObject
+  /** Equal where it gives the same inputs. */
+  readonly text: string
+}
+
+/** Whether a ResourceSet has inputs from a provider of its namespace; of a selector that is not valid, any may become one. */
+function isReadBy(set: KubeObject, { object: { root } }: InputProvider): boolean {
+  const labels = textMapOf(at(root, ['metadata', 'labels']))
+  return itemsOf(at(set.root, ['spec', 'inputsFrom'])).some(from => {
+    const name = stringAt(from, ['name'])
+    if (name) return name === stringAt(root, ['metadata', 'name'])
+    const written = at(from, ['selector'])
+    const selector = written && readLabelSelector(written)
+    return !selector || !labels || selects(selector, labels)
+  })
+}
+
+/** The providers of each namespace, those of tenants too: a ResourceSet has inputs from its own namespace only. */
+function providersIn(nodes: readonly FleetNode[]): ReadonlyMap<string, readonly InputProvider[]> {
+  const found = new Map<string, InputProvider[]>()
   for (const node of nodes) {
     for (const object of node.objects) {
       if (kindOf(object) !== INPUT_PROVIDER) continue
       const { namespace, name } = idOf(object)
-      const labels = at(object.root, ['metadata', 'labels'])
       const spec = fieldTexts(at(object.root, ['spec']), field => !TIMING.has(field))
-      const text = JSON.stringify([name, labels ? canonical(labels) : '', spec])
       const key = placeKey(node, namespace)
-      found.set(key, [...(found.get(key) ?? []), text])
+      found.set(key, [...(found.get(key) ?? []), { object, text: JSON.stringify([name, spec]) }])
     }
   }
-  for (const texts of found.values()) texts.sort()
+  for (const providers of found.values()) providers.sort((a, b) => (a.text < b.text ? -1 : 1))
   return found
 }
 

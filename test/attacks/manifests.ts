@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'capsule.clastix.io/v1beta1': 'GlobalProxySettings ProxySetting',
   'capsule.clastix.io/v1beta2': 'CapsuleConfiguration GlobalTenantResource Tenant TenantOwner TenantResource',
   'external-secrets.io/v1': 'ClusterSecretStore ExternalSecret SecretStore',
-  'fluxcd.controlplane.io/v1': 'FluxInstance ResourceSet',
+  'fluxcd.controlplane.io/v1': 'FluxInstance ResourceSet ResourceSetInputProvider',
   'gateway.networking.k8s.io/v1': 'Gateway HTTPRoute',
   'helm.toolkit.fluxcd.io/v2': 'HelmRelease',
   'image.toolkit.fluxcd.io/v1': 'ImagePolicy ImageRepository ImageUpdateAutomation',

@@ -13,6 +13,8 @@ export interface HoleCase {
   readonly holes: readonly string[]
   /** The real program cannot be asked: it would need a network, or a key. */
   readonly notAsked?: true
+  /** Flux refuses it as it is here, but builds it where a patch takes the part away: `built` is said of both. */
+  readonly careful?: true
 }
 
 export const configMap = (name: string, more = '') =>
@@ -208,9 +210,27 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
     resources: ['b.yaml'],
     files: { 'b.yaml': 'apiVersion: example.com/v1\nkind: X\nmetadata:\n  name: b\n  namespace: {a: b}\n' },
     without: { fields: 'namespace: ns\n' },
-    // Flux refuses it here, and builds it where nothing sets the namespace; the careful answer is given for both
-    notAsked: true,
+    careful: true,
     holes: ['built, missing: invalid-object @b.yaml:5'],
+  },
+  'the same, which a patch makes fit': {
+    fields: `namespace: ns\n${patch('{kind: X}', '[{"op": "remove", "path": "/metadata/namespace"}]')}`,
+    resources: ['b.yaml'],
+    files: { 'b.yaml': 'apiVersion: example.com/v1\nkind: X\nmetadata:\n  name: b\n  namespace: {a: b}\n' },
+    without: { fields: 'namespace: ns\n' },
+    holes: ['built, missing: invalid-object @b.yaml:5'],
+  },
+  'an infinite number': {
+    resources: ['b.yaml'],
+    files: { 'b.yaml': 'apiVersion: example.com/v1\nkind: X\nmetadata:\n  name: b\nspec:\n  a: -.inf\n' },
+    careful: true,
+    holes: ['built, missing: yaml-ambiguous @b.yaml:6'],
+  },
+  'the same, which a patch takes away': {
+    fields: patch('{kind: X}', '{apiVersion: example.com/v1, kind: X, metadata: {name: b}, spec: {a: null}}'),
+    resources: ['b.yaml'],
+    files: { 'b.yaml': 'apiVersion: example.com/v1\nkind: X\nmetadata:\n  name: b\nspec:\n  a: -.inf\n' },
+    holes: ['built, missing: yaml-ambiguous @b.yaml:6'],
   },
   'an object that labels do not fit': {
     fields: 'commonLabels: {x: z}\n',

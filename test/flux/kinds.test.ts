@@ -18,8 +18,6 @@ const NO_REFERENCES = [
   // pictures of the images and sources that are named, which are compared and not read
   'gitops.kluctl.io/KluctlDeployment spec.images.*',
   'gitops.kluctl.io/KluctlDeployment spec.images.*.object',
-  // flux-control-plane-object forbids the kind to tenants
-  'fluxcd.controlplane.io/ResourceSetInputProvider spec.selectors.*',
 ]
 
 describe('the table of kinds says what the projects say', () => {

@@ -5,13 +5,13 @@ import { standingKustomizations } from '../../src/fleet/rendering/not-reached.ts
 import { artifactPath } from '../../src/flux/artifact.ts'
 import { isFatal } from '../../src/flux/render-with-holes.ts'
 import type { Tree } from '../../src/git/tree.ts'
-import { idOf, type KubeObject } from '../../src/kube/object.ts'
+import { idOf, type KubeObject, type ObjectId } from '../../src/kube/object.ts'
 import { readBinding } from '../../src/kube/rbac/binding.ts'
 import { KUSTOMIZATION_FILES } from '../../src/kustomize/paths.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
 import { textAt } from '../../src/tenants/offboard/edited-tree.ts'
 import { addToList } from '../../src/tenants/onboard/edit-kustomization.ts'
-import type { OpenFleet } from './fleet-replay.ts'
+import type { OpenFleet, OpenRepository } from './fleet-replay.ts'
 import { counted, isNew } from './fleet-table.ts'
 import { ATTACKS, type Beneficiary, PLANTED, PLANTED_APP, type Target } from './planted-attacks.ts'
 
@@ -41,12 +41,21 @@ export interface Plant {
  * visible or not complete, and others with a kustomization.yaml. What renders the plant afterwards decides whose area it is.
  * Every attack counts but those on what is `unread`, and those of the platform in its own area that reach no tenant.
  */
-export async function plantAttacks(repository: string, open: OpenFleet, most: number): Promise<Plant[]> {
-  const { fleet, tree, url, branch } = open
+export async function plantAttacks(name: string, { fleet, repositories }: OpenFleet, most: number): Promise<Plant[]> {
+  const plants: Plant[] = []
+  for (const [index, one] of repositories.entries()) {
+    const repository = index === 0 ? name : `${name}, ${one.url}#${one.branch}`
+    plants.push(...(await plantIn(repository, fleet, one, most)))
+  }
+  return plants
+}
+
+async function plantIn(repository: string, fleet: Fleet, open: OpenRepository, most: number): Promise<Plant[]> {
+  const { tree, url, branch } = open
   const nodes = fleet.nodes.filter(one => isOwn(one, url, branch))
   const rendered = (ofTenant: boolean) =>
     foldersOf(nodes.filter(one => isComplete(one) && (one.tenant !== undefined) === ofTenant))
-  const declared = declaredUnseen(open, nodes)
+  const declared = declaredUnseen(fleet, tree, nodes)
   const known = new Set([...rendered(true), ...rendered(false), ...declared])
   const others = [...overlaysIn(tree)].filter(folder => !known.has(folder))
   const folders = [rendered(true), rendered(false), [...declared], others].flatMap(some => spread(some, most))
@@ -100,7 +109,7 @@ const isOwn = ({ source }: FleetNode, url: string, branch: string) =>
 const foldersOf = (nodes: readonly FleetNode[]): string[] => [...new Set(nodes.map(({ path }) => artifactPath(path)))]
 
 /** Folders of nodes that are not complete, and of Kustomizations that no cluster is known to reach. */
-function declaredUnseen({ fleet, tree }: OpenFleet, nodes: readonly FleetNode[]): ReadonlySet<string> {
+function declaredUnseen(fleet: Fleet, tree: Tree, nodes: readonly FleetNode[]): ReadonlySet<string> {
   const missing = new Set(fleet.notReached.map(({ origin }) => `${origin.file}:${origin.line}`))
   const paths = standingKustomizations(tree).all.flatMap(({ file, line, path }) =>
     path !== '' && missing.has(`${file}:${line}`) ? [artifactPath(path)] : [],
@@ -172,12 +181,13 @@ const plantedIn = ({ objects }: FleetNode) =>
 
 /**
  * An overlay that puts everything into its namespace makes it another, harmless object, and a binding one for an account
- * of that namespace. It is moved where every node that renders it does so; what a planted Kustomization applies is not it.
+ * of that namespace; a Namespace is renamed to it. It is moved where every node that renders it does so; what a planted Kustomization applies is not it.
  */
 function isMoved(rendering: readonly FleetNode[], text: string): boolean {
   const nodes = rendering.filter(({ name }) => name !== PLANTED)
-  const isElsewhere = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
-    namespace !== '' && !text.includes(`name: ${name}, namespace: ${namespace}}`)
+  const isElsewhere = ({ kind, namespace, name }: Pick<ObjectId, 'kind' | 'namespace' | 'name'>) =>
+    (kind === 'Namespace' && !text.includes(`name: ${name},`)) ||
+    (namespace !== '' && !text.includes(`name: ${name}, namespace: ${namespace}}`))
   const movesIt = (node: FleetNode) =>
     plantedIn(node)
       .flatMap(one => [idOf(one), ...subjectsOf(one)])

@@ -1,6 +1,7 @@
 import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import { type FleetInput, retainOf } from '../../src/fleet/model/input.ts'
+import { refKey } from '../../src/fleet/model/source-ref.ts'
 import { readCommit } from '../../src/git/commits.ts'
 import { askGit } from '../../src/git/run-git.ts'
 import { openSnapshot, type Tree } from '../../src/git/tree.ts'
@@ -14,6 +15,7 @@ import {
   buildCompleteFleet,
   directoryReader,
   type FromClones,
+  type GivenTree,
   oneAfterTheOther,
   ownReader,
 } from '../../src/surface/cli/working-sources.ts'
@@ -24,9 +26,11 @@ import type { Evaluated } from './fleet-table.ts'
 /** The present state of a repository, to be changed. */
 export interface OpenFleet {
   readonly fleet: Fleet
-  readonly tree: Tree
-  readonly url: string
-  readonly branch: string
+  /** The fleet's own, and those of tenants that are read. */
+  readonly repositories: readonly OpenRepository[]
+}
+
+export interface OpenRepository extends GivenTree {
   readonly change: (edits: Edits) => Promise<Evaluation & { readonly fleet: Fleet }>
 }
 
@@ -74,23 +78,33 @@ export class FleetReplay {
     const url = this.#address(tree)
     const build = (compared?: Pick<FleetInput, 'config' | 'retain'>) => this.#built(tree, url, compared)
     const { fleet, input } = await withEarlier(await build(), { dir: this.#dir, commit }, this.#session, build)
-    const change = async (edits: Edits) => {
-      const after = await this.#fleet(editedTree(tree, edits), url, { config: tree, retain: retainOf(fleet) })
+    const compared = { config: tree, retain: retainOf(fleet) }
+    const change = async (one: GivenTree, edits: Edits) => {
+      const edited = { ...one, tree: editedTree(one.tree, edits) }
+      const [home, given] = one === own ? [edited.tree, []] : [tree, [edited]]
+      const { fleet: after } = await this.#built(home, url, compared, given)
       return { fleet: after, ...evaluateFleet(after, { base: fleet, combination: '' }) }
     }
-    return { fleet, tree, url, branch: input.fleet.branch, change }
+    const own = { url, branch: input.fleet.branch, tree }
+    const all = [own, ...tenantTrees(fleet, input)]
+    return { fleet, repositories: all.map(one => ({ ...one, change: edits => change(one, edits) })) }
   }
 
   async #fleet(tree: Tree, url: string, compared?: Pick<FleetInput, 'config' | 'retain'>): Promise<Fleet> {
     return (await this.#built(tree, url, compared)).fleet
   }
 
-  #built(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<BuiltFleet> {
+  #built(
+    tree: Tree,
+    url: string,
+    compared: Pick<FleetInput, 'config' | 'retain'> = {},
+    given: readonly GivenTree[] = [],
+  ): Promise<BuiltFleet> {
     const alias = this.#stated.url === url || this.#stated.url === '' ? {} : { alias: this.#stated.url }
     const home = { url, branch: this.#stated.branch, commit: '', tree, ...alias }
     const own = ownReader(this.#dir, url, this.#read)
     const others = oneAfterTheOther([...this.#clones, own])
-    return buildCompleteFleet(home, [], [], this.#read, compared, this.#session, others)
+    return buildCompleteFleet(home, given, [], this.#read, compared, this.#session, others)
   }
 
   /** What a base says of its address, as on the command line: a repository had other names before. */
@@ -106,4 +120,14 @@ export class FleetReplay {
     this.#trees.set(ref, read)
     return read
   }
+}
+
+/** The branches that tenants deploy from, as they were read; of a tag or a commit nothing becomes another one. */
+function tenantTrees({ nodes }: Fleet, { sources }: FleetInput): GivenTree[] {
+  return sources.flatMap(({ url, ref, tree }) => {
+    const isTenants = nodes.some(
+      ({ tenant, source }) => tenant !== undefined && source.url === url && refKey(source.ref) === refKey(ref),
+    )
+    return isTenants && ref.branch !== undefined ? [{ url, branch: ref.branch, tree }] : []
+  })
 }

@@ -1,4 +1,4 @@
-import { HELM_RELEASE, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
+import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, isTrue, itemsOf, type MapNode, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
@@ -18,6 +18,7 @@ import {
   readCapsuleTenants,
   writtenOwners,
 } from '../tenancy/capsule.ts'
+import { releasesOf } from './charts.ts'
 import { isPlatform } from './object-index.ts'
 import type { Rendered } from './object-table.ts'
 import { shownObject } from './shown.ts'
@@ -360,17 +361,7 @@ const FORM = /^\D{0,3}0\.(\d+)(?:\.(\d+))?/
  * 12.004); of a range its start. Undefined: not to be seen. Charts before 0.7 count differently, so they are 0.3.
  */
 export function capsuleVersion(platform: (kind: string) => readonly Rendered[]): number | undefined {
-  const charts = platform(HELM_RELEASE).map(({ object }) => {
-    const chart = at(object.root, ['spec', 'chart', 'spec'])
-    if (stringAt(chart, ['chart']) === 'capsule') return read(stringAt(chart, ['version']))
-    const source = platform(OCI_REPOSITORY).find(one => {
-      const { name, namespace } = idOf(one.object)
-      const written = stringAt(object.root, ['spec', 'chartRef', 'namespace']) || idOf(object).namespace
-      return name === stringAt(object.root, ['spec', 'chartRef', 'name']) && namespace === written
-    })?.object.root
-    if (!stringAt(source, ['spec', 'url'])?.endsWith('/capsule')) return undefined
-    return read(stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver']))
-  })
+  const charts = releasesOf(platform, 'capsule').map(({ version }) => read(version))
   const images = ['apps/Deployment', 'apps/DaemonSet'].flatMap(platform).map(({ object }) => {
     const containers = at(object.root, ['spec', 'template', 'spec', 'containers'])
     const found = containers?.type === 'list' ? containers.items.map(one => stringAt(one, ['image']) ?? '') : []

@@ -1,5 +1,12 @@
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import { ARTIFACT_GENERATOR, fluxKind, HELM_CHART, HELM_RELEASE, sourceNamed } from '../../kube/flux-kinds.ts'
+import {
+  ARTIFACT_GENERATOR,
+  fluxKind,
+  HELM_CHART,
+  HELM_RELEASE,
+  OCI_REPOSITORY,
+  sourceNamed,
+} from '../../kube/flux-kinds.ts'
 import { at, canonical, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { refKey } from '../model/source-ref.ts'
@@ -44,6 +51,23 @@ export function chartKey(index: ObjectIndex, cluster: string, { source, name }: 
   const address = found && addressOf(kind, found.object)?.address
   const from = typeof address === 'object' ? address.text : `${source.kind} ${source.namespace}/${source.name}`
   return name === '' ? from : `${name} of ${from}`
+}
+
+/** The releases of a chart among the platform's objects of a cluster, by its name or that of its OCI repository, each with its version as written. */
+export function releasesOf(platform: (kind: string) => readonly Rendered[], chart: string) {
+  return platform(HELM_RELEASE).flatMap(({ object }) => {
+    const template = at(object.root, ['spec', 'chart', 'spec'])
+    if (stringAt(template, ['chart']) === chart) return [{ object, version: stringAt(template, ['version']) }]
+    const named = sourceOfChart(object, HELM_RELEASE)?.source
+    const source = platform(OCI_REPOSITORY).find(one => {
+      const { namespace, name } = idOf(one.object)
+      return name === named?.name && namespace === named.namespace
+    })?.object.root
+    if (!stringAt(source, ['spec', 'url'])?.endsWith(`/${chart}`)) return []
+    return [
+      { object, version: stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver']) },
+    ]
+  })
 }
 
 /** The names of the artifacts that a generator makes. */

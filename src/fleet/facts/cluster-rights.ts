@@ -1,5 +1,11 @@
-import { installedRbac, isInstalledRbac, type Manifest, OPERATOR_RBAC } from '../../flux/installed-rbac.ts'
-import type { MapNode } from '../../kube/node.ts'
+import {
+  installedRbac,
+  isInstalledRbac,
+  type Manifest,
+  OPERATOR_BINDINGS,
+  OPERATOR_ROLES,
+} from '../../flux/installed-rbac.ts'
+import { at, type MapNode } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { type Authorizer, authorizerOf } from '../../kube/rbac/authorizer.ts'
 import { type Binding, displayRbac, RBAC_GROUP, type RoleRef, readRole } from '../../kube/rbac/binding.ts'
@@ -8,6 +14,7 @@ import { accountOf, compactString, type PolicyRule, userInfo } from '../../kube/
 import type { Cluster } from '../model/fleet.ts'
 import { nodeOf } from '../model/kustomization-spec.ts'
 import { capsuleRbac, type OfKinds } from './capsule.ts'
+import { releasesOf } from './charts.ts'
 import type { Rendered } from './object-table.ts'
 
 /** What someone holds by one binding where it should hold nothing. */
@@ -34,11 +41,7 @@ export function clusterRights(
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => objects.rendered(`${RBAC_GROUP}/${kind}`))
   const excess = excessAggregation(all('ClusterRole'))
   const roles = all('Role', 'ClusterRole').filter(({ object }) => !excess.has(object))
-  const clusterWide = ['ClusterRole', 'ClusterRoleBinding'].flatMap(kind => objects.platform(`${RBAC_GROUP}/${kind}`))
-  const flux = assumedRbac(
-    cluster,
-    clusterWide.map(({ object }) => object),
-  )
+  const flux = assumedRbac(cluster, objects.platform)
   const capsule = capsuleRbac(objects, ofCapsule)
   return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsule, flux)
 }
@@ -225,25 +228,39 @@ const OBJECTS = new WeakMap<readonly object[], readonly KubeObject[]>()
 
 /**
  * Flux's own roles and bindings on a cluster, as far as the fleet does not render them: what Flux installs, with the fleet's
- * patches. Where the Deployments of Flux are rendered with any of these, those are all. `rendered`: the platform's
- * ClusterRoles and ClusterRoleBindings. Where a FluxInstance is, the roles and the binding of flux-operator count too.
+ * patches. Where the Deployments of Flux are rendered with any of these, those are all. Where a FluxInstance is, the roles
+ * and the binding of flux-operator count too. `platform`: the platform's objects.
  */
 function assumedRbac(
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
-  rendered: readonly KubeObject[],
+  platform: OfKinds['platform'],
 ): readonly KubeObject[] {
   // the Flux of another cluster applies there
   if (!cluster || cluster.hub !== undefined) return []
   const { flux } = cluster.lockdown
+  const rendered = ['ClusterRole', 'ClusterRoleBinding']
+    .flatMap(kind => platform(`${RBAC_GROUP}/${kind}`))
+    .map(({ object }) => object)
   const names = new Set(rendered.map(keyOf).filter(key => key !== undefined))
   if (flux?.from === 'deployments' && names.size > 0) return []
   const manifests = flux?.rbac ?? installedRbac(flux?.version)
-  const own = flux?.from === 'flux-instance' ? objectsOf(OPERATOR_RBAC) : []
+  const own = flux?.from === 'flux-instance' ? operatorRbac(platform) : []
   const isRendered = (object: KubeObject) => rendered.some(one => idOf(one).name === idOf(object).name)
   return [
     ...objectsOf(manifests).filter(object => !names.has(keyOf(object)!)),
     ...own.filter(object => !isRendered(object)),
   ]
+}
+
+/** Where the fleet renders releases of its chart, these say whether they create the roles. */
+function operatorRbac(platform: OfKinds['platform']): readonly KubeObject[] {
+  const releases = releasesOf(platform, 'flux-operator')
+  const isOff = ({ object: { root } }: (typeof releases)[number]) => {
+    const value = at(root, ['spec', 'values', 'rbac', 'createAggregation'])
+    return value?.type === 'scalar' && value.value === false
+  }
+  const hasRoles = releases.length === 0 || !releases.every(isOff)
+  return [...objectsOf(OPERATOR_BINDINGS), ...(hasRoles ? objectsOf(OPERATOR_ROLES) : [])]
 }
 
 function objectsOf(manifests: readonly Manifest[]): readonly KubeObject[] {

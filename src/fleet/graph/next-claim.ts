@@ -18,23 +18,23 @@ import { attempt, type Claim, type Draft, enqueue, type ProvidedBy, type Walk } 
  * of a last complete build.
  */
 export function nextClaim(walk: Walk, openSet: OpenSet): Claim | undefined {
-  const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
-  if (platform) return platform
-  const released = walk.waiting.release(walk.index.added())
-  if (released.length > 0) {
+  for (;;) {
+    const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
+    if (platform) return platform
+    const released = walk.waiting.release(walk.index.added())
     for (const claim of released) enqueue(walk, claim)
-    return nextClaim(walk, openSet)
+    if (released.length > 0) continue
+    if (releaseRetained(walk, 'platform', openSet)) continue
+    if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) continue
+    const tenants = walk.claims[2].shift()
+    if (tenants) return tenants
+    if (releaseRetained(walk, 'tenants', openSet)) continue
+    if (!walk.index.complete) for (const id of presumedSources(walk)) walk.index.presumed.add(id)
+    walk.index.complete = true
+    const last = walk.waiting.first()
+    if (last) return last
+    if (!giveUp(walk, ['platform', 'anybody'])) return undefined
   }
-  if (releaseRetained(walk, 'platform', openSet)) return nextClaim(walk, openSet)
-  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return nextClaim(walk, openSet)
-  const tenants = walk.claims[2].shift()
-  if (tenants) return tenants
-  if (releaseRetained(walk, 'tenants', openSet)) return nextClaim(walk, openSet)
-  if (!walk.index.complete) for (const id of presumedSources(walk)) walk.index.presumed.add(id)
-  walk.index.complete = true
-  const last = walk.waiting.first()
-  if (last) return last
-  return giveUp(walk, ['platform', 'anybody']) ? nextClaim(walk, openSet) : undefined
 }
 
 type OpenSet = (draft: Draft, set: KubeObject) => void

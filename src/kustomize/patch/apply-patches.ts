@@ -22,7 +22,7 @@ import { isSpecialText } from '../../kube/yaml/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { PatchEntry } from '../entry.ts'
 import { annotationsAsText, loadObjects } from '../resource/load-resources.ts'
-import { describe, idOfRoot, type Resource, type ResourceId } from '../resource/resource.ts'
+import { describe, IDENTITY, idOfRoot, type Resource, type ResourceId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { fromPlain, toPlain } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
@@ -211,7 +211,7 @@ function withAnnotations(root: MapNode, origin: Origin): MapNode {
 
 /** An object may lose its apiVersion and its namespace, and nothing else of what names it. */
 function checkIdentity(root: MapNode, origin: Origin): void {
-  for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
+  for (const path of IDENTITY) {
     const node = at(root, path)
     if (node?.type === 'scalar' && typeof node.value === 'string') continue
     const needed = path.at(-1) === 'kind' || path.at(-1) === 'name'

@@ -5,7 +5,7 @@ import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
 import type { Entry } from '../entry.ts'
 import { MapEdits } from '../resource/map-edits.ts'
-import { type Resource, refuseUnknown } from '../resource/resource.ts'
+import { IDENTITY, type Resource, refuseUnknown } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { ID_PARTS, IdPattern, selectsNotes } from '../select/select.ts'
 import { type PathEdit, PathEditor, readEmbedded, splitFieldPath } from './edit-path.ts'
@@ -43,13 +43,6 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
   }
 }
 
-/** What names an object. */
-const IDENTITY: readonly (readonly string[])[] = [
-  ['apiVersion'],
-  ['kind'],
-  ['metadata', 'name'],
-  ['metadata', 'namespace'],
-]
 /** What it costs to follow one path in one object, beside what is written there. */
 const COPY_STEPS = 16
 

@@ -12,6 +12,14 @@ import {
 } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 
+/** The paths that name an object. */
+export const IDENTITY: readonly (readonly string[])[] = [
+  ['apiVersion'],
+  ['kind'],
+  ['metadata', 'name'],
+  ['metadata', 'namespace'],
+]
+
 /** What kustomize identifies an object by. `namespace` is the one in effect: 'default' for none. */
 export interface ResourceId {
   readonly group: string

@@ -10,7 +10,7 @@ import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
-import type { Binding } from '../../kube/rbac/binding.ts'
+import { type Binding, readBinding } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { lackingCause } from '../capsule/tenant-owners.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation, type Wording } from '../model/rule.ts'
@@ -202,7 +202,7 @@ function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boo
   return ownBindings(before, place).length > 0 && ownBindings(index, place).length === 0
 }
 
-const isDeciding = ({ without }: RightRefusal) => without === 'not-applied' || without === 'escalation'
+const isDeciding = ({ without }: RightRefusal) => !(without in CONSEQUENCES)
 
 /** One finding per object that would not be applied, grouped by the role that lacks the rights. */
 function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Violation> {
@@ -221,12 +221,24 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
     yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
       ...(origin ? { origin } : {}),
       message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+      fix:
+        unbound?.fix ??
+        missingRoleFix(first!) ??
+        rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
       cause: unbound ? accountCause(place.user, unbound.origin) : rightsCause(index, place),
       follows: [...(lost ? [removedCause(lost)] : []), ...missing],
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     })
   }
+}
+
+/** No right helps where the API server does not find the Role that a binding names. */
+function missingRoleFix({ without, object }: RightRefusal): Message | undefined {
+  const { roleRef, namespace } = (without === 'missing-role' && readBinding(object)) || {}
+  return (
+    roleRef &&
+    message`Add ${objectPart(roleRef.kind, namespace ?? '', roleRef.name)}, or set roleRef to one that exists.`
+  )
 }
 
 /** Whether a change removes the right of an account that applies the object already. */

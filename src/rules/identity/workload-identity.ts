@@ -180,7 +180,7 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
   if (kind === HELM_RELEASE) yield* ofValues(object)
   // workflows and pipelines name the account beside what they run; what Flux applies must name it
   const group = groupOf(id.apiVersion)
-  if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
+  if (!group.includes('.') || /\.(k8s|fluxcd|controlplane)\.io$/.test(group) || applierKinds.includes(kind)) return
   for (const field of ['serviceAccountName', 'serviceAccount']) {
     const account = subject.text(['spec', field])
     if (account) yield { path: ['spec', field], account }

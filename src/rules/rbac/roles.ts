@@ -94,9 +94,11 @@ export const rbacDanglingRole: Rule = {
     const users = binding.subjects.map(one =>
       one.kind === 'ServiceAccount' ? userOfAccount(one.namespace, one.name) : one.name,
     )
-    // account-cannot-apply names the role if an account lacks it
+    // account-cannot-apply names the role if an account lacks it, or may not bind it
     const nodes = binding.subjects.flatMap(one => index.nodesIn(node.cluster, one.namespace))
-    if ([node, ...nodes].some(({ key }) => index.refusals(key).some(({ user }) => users.includes(user)))) return
+    const refused = [node, ...nodes].flatMap(({ key }) => index.refusals(key))
+    if (refused.some(one => users.includes(one.user) || (one.object === object && one.without === 'missing-role')))
+      return
     const { kind, name } = binding.roleRef
     const meant = index.meantRole(node.cluster, binding)
     // a chart may bring the role of a platform binding; what its accounts lack is reported at the objects they apply

@@ -4,7 +4,9 @@ import { kindOf, type Naming, type Rendered } from '../../fleet/facts/object-tab
 import { namespacePart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf, sourceKinds } from '../../fleet/facts/sources.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/named-values.ts'
+import { INPUT_PROVIDER } from '../../kube/flux-kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { readAddress, type SourceAddress } from '../../kube/source-address.ts'
 import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { isOwnSecret, platformReaders, platformSecret } from '../secrets/platform-secrets.ts'
@@ -17,6 +19,13 @@ const SECRETS: readonly Path[] = [
 const PASS = ['spec', 'passCredentials']
 const PROVIDER = ['spec', 'provider']
 const CLOUDS = new Set(['aws', 'azure', 'gcp', 'amazon', 'google'])
+const TYPE = ['spec', 'type']
+/** The types of an input provider that sign in to a cloud (flux-operator, resourcesetinputprovider_controller.go). */
+const CLOUD_TYPES: readonly (readonly [type: RegExp, provider: string])[] = [
+  [/^(?:AWS|ECR)/, 'aws'],
+  [/^(?:Azure|ACR)/, 'azure'],
+  [/^GAR/, 'gcp'],
+]
 
 /** The platform's credentials go only where the platform sends them. */
 export const sourceCredentialExfil: Rule = {
@@ -36,19 +45,28 @@ export const sourceCredentialExfil: Rule = {
       const what = message`forwards its credentials to every host that the chart index names`
       yield { ...violation(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
-    const provider = subject.text(PROVIDER)
+    const { path, provider } = signInOf(subject.kind, subject.object)
     if (provider?.toLowerCase() === 'github') yield* evaluateApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
       yield violation(
         subject,
-        PROVIDER,
+        path,
         `${provider} ${address?.text ?? ''}`,
         what,
         'Set spec.secretRef, or set the address to one that the platform allows.',
       )
     }
   },
+}
+
+/** By which field a source signs in, and with which provider; an Azure DevOps input provider with a Secret uses that. */
+function signInOf(kind: string, { root }: KubeObject): { readonly path: Path; readonly provider: string | undefined } {
+  if (kind !== INPUT_PROVIDER) return { path: PROVIDER, provider: stringAt(root, PROVIDER) }
+  const type = stringAt(root, TYPE) ?? ''
+  const hasSecret = type.startsWith('AzureDevOps') && at(root, ['spec', 'secretRef']) !== undefined
+  const provider = hasSecret ? undefined : CLOUD_TYPES.find(([pattern]) => pattern.test(type))?.[1]
+  return { path: TYPE, provider }
 }
 
 /** The key of a GitHub App is the platform's, unless the tenant brings one. */
@@ -72,7 +90,8 @@ function* evaluateSecrets(
   context: RuleContext,
   address: SourceAddress | undefined,
 ): Iterable<Violation> {
-  if (!address) return
+  // platform-secret-sent reports more of what these kinds send
+  if (!address || sendingKinds.includes(subject.kind)) return
   for (const path of SECRETS) {
     const name = subject.text(path)
     if (!name) continue
@@ -113,7 +132,7 @@ function isGranted(
 const SIGNS_IN: Naming = {
   id: 'platform signs in',
   of: one => {
-    const provider = one.node.tenant === undefined ? stringAt(one.object.root, PROVIDER) : undefined
+    const provider = one.node.tenant === undefined ? signInOf(kindOf(one.object), one.object).provider : undefined
     const its = provider === undefined ? undefined : addressIn(one)
     return its ? [`${provider} ${hostText(its)}`] : []
   },

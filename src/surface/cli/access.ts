@@ -9,35 +9,30 @@ import { type Changer, type NamespaceAccess, namespaceAccess } from '../../verdi
 import { workerRbac } from '../../verdict/audit/worker-rbac.ts'
 import { grantJson, grantText, rightsText } from './can-i.ts'
 import type { Command } from './command.ts'
-import { assertKnown, parseOptions, usageError } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { assertKnown } from './given.ts'
+import { clustersOf, FLEET, fleetPart, readFleet } from './read-fleet.ts'
 import { type Exact, yamlText } from './rendering.ts'
 import { errorLine, printLines } from './terminal.ts'
-
-const USAGE =
-  'access NAMESPACE [FLEET] [--cluster NAME]... [--tenant NAME]... [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+import { TEXT_OR_JSON } from './usage.ts'
 
 /** `bailiwick access`: who can change a namespace: repository, Kustomization, account and role, for each cluster. */
 export const access: Command = {
   name: 'access',
-  usage: `${USAGE}
-
-  NAMESPACE      the namespace; with --tenant: left out, and every namespace of the tenant is listed
-  --cluster NAME only this cluster (default: all clusters with the namespace; repeatable)
-  --tenant NAME  every namespace of this tenant (repeatable)
-${FLEET_HELP}
-  -o text|json   text for people
-
-Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.`,
-  async run(args, io) {
-    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
-    const isOfTenant = options.all('tenant').length > 0
-    const [asked, fleetDir = '.', more] = isOfTenant ? [undefined, ...options.positionals] : options.positionals
-    const output = options.format(['text', 'json'])
-    if (!asked && !isOfTenant) throw usage('NAMESPACE is missing')
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
-    const part = fleetPart(fleet, options, USAGE)
+  usage: [
+    ['[NAMESPACE]', 'the namespace; with --tenant: left out, and every namespace of the tenant is listed'],
+    ['[--cluster NAME]...', 'only this cluster (default: all clusters with the namespace; repeatable)'],
+    ['[--tenant NAME]...', 'every namespace of this tenant (repeatable)'],
+    ...FLEET,
+    TEXT_OR_JSON,
+  ],
+  notes: 'Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.',
+  async run(given, io) {
+    const isOfTenant = given.all('tenant').length > 0
+    const [asked, folder = '.', more] = isOfTenant ? [undefined, ...given.positionals] : given.positionals
+    if (!asked && !isOfTenant) throw given.wrong('NAMESPACE is missing')
+    if (more !== undefined) throw given.wrong(`${JSON.stringify(more)} is an extra argument`)
+    const { fleet, here } = await readFleet(given, io.cwd, { folder })
+    const part = fleetPart(fleet, given)
     const failed = fleet.nodes.filter(node => whyIncomplete(node) && part.clusters.includes(node.cluster))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const index = new FleetIndex(fleet)
@@ -50,11 +45,12 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
       return { namespace, clusters: part.tenants ? on.filter(({ tenant }) => part.tenants?.has(tenant)) : on }
     })
     if (found.every(({ clusters }) => clusters.length === 0)) {
-      if (asked === undefined) throw usage('the tenant has no namespace on these clusters')
+      if (asked === undefined) throw given.wrong('the tenant has no namespace on these clusters')
       assertKnown('namespace', [asked], new Set(part.clusters.flatMap(cluster => knownNamespaces(fleet, cluster))))
     }
     const lines = found.flatMap(({ namespace, clusters }) => clusters.flatMap(one => text(namespace, one, here)))
-    if (output === 'json') io.stdout(json(asked === undefined ? { namespaces: found.map(plain) } : plain(found[0]!)))
+    if (given.format === 'json')
+      io.stdout(json(asked === undefined ? { namespaces: found.map(plain) } : plain(found[0]!)))
     else printLines(io, lines.slice(0, -1))
     return failed.length > 0 ? 2 : 0
   },
@@ -155,29 +151,16 @@ function plain({ namespace, clusters: found }: Found) {
   return { namespace, clusters }
 }
 
-const usage = (message: string) => usageError(USAGE, message)
-
-const WORKER_RBAC_USAGE = 'worker-rbac [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
-
 /** `bailiwick worker-rbac`: the manifests that give a worker the least rights for one cluster of a fleet. */
 export const workerRbacCommand: Command = {
   name: 'worker-rbac',
-  usage: `${WORKER_RBAC_USAGE}
-
-  --cluster NAME the cluster that the worker applies to
-${FLEET_HELP}
-
-Prints YAML: namespace and account of the worker, and Roles that let it act only as the accounts that the Kustomizations
+  usage: [['--cluster NAME', 'the cluster that the worker applies to'], ...FLEET],
+  notes: `Prints YAML: namespace and account of the worker, and Roles that let it act only as the accounts that the Kustomizations
 of the cluster name. Print it again when a tenant is added: until then the worker cannot act as its account.
 Exit code 0: done; 2: a Kustomization could not be read, so that its account is not known.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS], WORKER_RBAC_USAGE)
-    const [fleetDir = '.', more] = options.positionals
-    if (more !== undefined) throw workerRbacUsage(`${JSON.stringify(more)} is an extra FLEET`)
-    const name = options.one('cluster')
-    if (name === undefined) throw workerRbacUsage('--cluster is missing')
-    const { fleet } = await readFleet(options, fleetDir, io.cwd)
-    const [cluster] = clustersOf(fleet, name, WORKER_RBAC_USAGE)
+  async run(given, io) {
+    const { fleet } = await readFleet(given, io.cwd)
+    const [cluster] = clustersOf(fleet, given.one('cluster'), given)
     const unread = fleet.nodes.filter(node => (node.hub ?? node.cluster) === cluster && whyIncomplete(node))
     for (const node of unread) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const { manifests, left, asController } = workerRbac(fleet, cluster!)
@@ -192,5 +175,3 @@ Exit code 0: done; 2: a Kustomization could not be read, so that its account is 
     return unread.length > 0 ? 2 : 0
   },
 }
-
-const workerRbacUsage = (message: string) => usageError(WORKER_RBAC_USAGE, message)

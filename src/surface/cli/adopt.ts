@@ -4,36 +4,27 @@ import { type AdoptionPlan, inputWith } from '../../tenants/adopt/adoption.ts'
 import { planAdoption } from '../../tenants/adopt/plan-adoption.ts'
 import { planLockdown } from '../../tenants/adopt/plan-lockdown.ts'
 import type { Command } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { clustersOf, FLEET, readFleet } from './read-fleet.ts'
 import { printLines } from './terminal.ts'
 import { writeAllInside } from './write-inside.ts'
-
-const USAGE =
-  'adopt TENANT [FLEET] [--kustomization NAMESPACE/NAME]... [--service-account NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
 
 /** `bailiwick adopt`: writes and proves least-rights accounts for Kustomizations that run as cluster-admin. */
 export const adopt: Command = {
   name: 'adopt',
-  usage: `${USAGE}
-
-  TENANT         a tenant of the fleet, or the name of Kustomizations
-  --kustomization NAMESPACE/NAME   only these (repeatable)
-  --service-account NAME   name of the account (default: flux-TENANT)
-${FLEET_HELP}
-
-Writes the account, its roles and spec.serviceAccountName into FLEET, and lists each Kustomization of which every object is
+  usage: [
+    ['TENANT', 'a tenant of the fleet, or the name of Kustomizations'],
+    ['[--kustomization NAMESPACE/NAME]...', 'only these (repeatable)'],
+    ['[--service-account NAME]', 'name of the account (default: flux-TENANT)'],
+    ...FLEET,
+  ],
+  notes: `Writes the account, its roles and spec.serviceAccountName into FLEET, and lists each Kustomization of which every object is
 proven to be allowed. Exit code 0: proven and written; 2: not proven, nothing is written.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['kustomization', 'service-account', ...FLEET_OPTIONS], USAGE)
-    const [name, folder = '.', more] = options.positionals
-    if (!name) throw usage('TENANT is missing')
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    const { fleet, input, tree, dir, here } = await readFleet(options, folder, io.cwd)
-    const account = options.one('service-account')
+  async run(given, io) {
+    const { fleet, input, tree, dir, here } = await readFleet(given, io.cwd)
+    const [name, account] = [given.one('TENANT')!, given.one('service-account')]
     const plan = planAdoption(
       { fleet, tree, url: here, build: changed => buildFleet(inputWith(input, changed)) },
-      { name, kustomizations: options.all('kustomization'), ...(account === undefined ? {} : { account }) },
+      { name, kustomizations: given.all('kustomization'), ...(account === undefined ? {} : { account }) },
     )
     await writeAllInside(dir, plan.files)
     printLines(io, textOf(plan))
@@ -54,28 +45,16 @@ function textOf({ files, proven, loud, left }: AdoptionPlan): string[] {
   ]
 }
 
-const usage = (message: string) => usageError(USAGE, message)
-
-const LOCKDOWN_USAGE = 'lockdown [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
-
 /** `bailiwick lockdown`: sets the next flag of Flux's multi-tenancy lockdown, after proving that nothing breaks. */
 export const lockdown: Command = {
   name: 'lockdown',
-  usage: `${LOCKDOWN_USAGE}
-
-  --cluster NAME the cluster
-${FLEET_HELP}
-
-Writes the next of --no-remote-bases, --no-cross-namespace-refs and --default-service-account into FLEET. Run it again after
+  usage: [['--cluster NAME', 'the cluster'], ...FLEET],
+  notes: `Writes the next of --no-remote-bases, --no-cross-namespace-refs and --default-service-account into FLEET. Run it again after
 the flag is merged. Exit code 0: written, or all are set; 2: it would break something, nothing is written.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS], LOCKDOWN_USAGE)
-    const [folder = '.', more] = options.positionals
-    if (more !== undefined) throw lockdownUsage(`${JSON.stringify(more)} is an extra argument`)
-    const name = options.one('cluster')
-    if (name === undefined) throw lockdownUsage('--cluster is missing')
-    const { fleet, input, tree, dir, here } = await readFleet(options, folder, io.cwd)
-    clustersOf(fleet, name, LOCKDOWN_USAGE)
+  async run(given, io) {
+    const name = given.one('cluster')!
+    const { fleet, input, tree, dir, here } = await readFleet(given, io.cwd)
+    clustersOf(fleet, name, given)
     const build = (changed: typeof tree) => buildFleet(inputWith(input, changed))
     const change = planLockdown({ fleet, tree, url: here, build }, name)
     await writeAllInside(dir, change?.files ?? [])
@@ -86,5 +65,3 @@ the flag is merged. Exit code 0: written, or all are set; 2: it would break some
     return 0
   },
 }
-
-const lockdownUsage = (message: string) => usageError(LOCKDOWN_USAGE, message)

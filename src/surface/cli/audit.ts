@@ -5,43 +5,31 @@ import { placeOf } from '../../report/text/place.ts'
 import { auditFleet } from '../../verdict/audit/audit-fleet.ts'
 import type { AuditItem, AuditState, ClusterAudit } from '../../verdict/audit/audit-item.ts'
 import type { Command } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
-import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_HELP, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { errorLine, printLines, type TableRow, table } from './terminal.ts'
-
-const USAGE =
-  'audit [FLEET] [--cluster NAME]... [--tenant NAME]... [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+import { TEXT_OR_JSON } from './usage.ts'
 
 /** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
 export const audit: Command = {
   name: 'audit',
-  usage: `${USAGE}
-
-${PART_HELP}
-  --strict       exit code 1 if a setting is weak
-${FLEET_HELP}
-  -o text|json   text for people
-
-Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
-  async run(args, io) {
-    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE, ['strict'])
-    const [fleetDir = '.', more] = options.positionals
-    const output = options.format(['text', 'json'])
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
-    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
-    const part = fleetPart(fleet, options, USAGE)
+  usage: [...PART, ['[--strict]', 'exit code 1 if a setting is weak'], ...FLEET, TEXT_OR_JSON],
+  notes:
+    'Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.',
+  async run(given, io) {
+    const { fleet, here } = await readFleet(given, io.cwd)
+    const part = fleetPart(fleet, given)
     const failed = fleet.nodes.filter(
       node => whyIncomplete(node) && !node.tenant && part.clusters.includes(node.cluster),
     )
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters, part.tenants))
-    if (output === 'json') io.stdout(json(found))
+    if (given.format === 'json') io.stdout(json(found))
     else {
       const all = found.flatMap((one, at) => [...(at === 0 ? [] : ['']), ...lines(one, here, io.columns)])
       printLines(io, [...all, ...(part.leftOut.length > 0 ? ['', ...part.leftOut] : [])])
     }
     if (failed.length > 0) return 2
-    return options.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
+    return given.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
   },
 }
 
@@ -90,5 +78,3 @@ function json(found: readonly ClusterAudit[]): string {
   }))
   return `${JSON.stringify({ clusters }, null, 2)}\n`
 }
-
-const usage = (message: string) => usageError(USAGE, message)

@@ -6,31 +6,16 @@ import type { Finding, Verdict } from '../../rules/model/finding.ts'
 import { baselineText, isAcceptable, legacyViolations } from '../../verdict/baseline.ts'
 import { isHeavier } from '../../verdict/findings.ts'
 import { type Command, today } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
-import { FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET, readFleet } from './read-fleet.ts'
 import { errorLine, printLines } from './terminal.ts'
 import { writeInside } from './write-inside.ts'
-
-const USAGE =
-  'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--cluster-root NAME=PATH]...'
 
 /** `bailiwick baseline`: records the existing violations of a fleet, so that only new or worse ones block. */
 export const baseline: Command = {
   name: 'baseline',
-  usage: `${USAGE}
-
-  DIR            a working copy of the fleet (default: .)
-  --check        write nothing; exit 1 if the file would grow
-  --url URL      address of DIR as Flux sources name it (default: remote origin)
-  --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
-  --repo URL[#REF]=DIR   folder with the content of another source
-  --repos-dir DIR   folder with clones of other sources, each identified by its remote
-  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)`,
-  async run(args, io) {
-    const options = parseOptions(args, FLEET_OPTIONS, USAGE, ['check'])
-    const [folder = '.', more] = options.positionals
-    if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra DIR`)
-    const { fleet, input, dir, tree, here } = await readFleet(options, folder, io.cwd)
+  usage: [['[--check]', 'write nothing; exit 1 if the file would grow'], ...FLEET],
+  async run(given, io) {
+    const { fleet, input, dir, tree, here } = await readFleet(given, io.cwd)
     const { verdict, violations } = legacyViolations(fleet, { combination: revisionSetOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, here)
@@ -38,7 +23,7 @@ export const baseline: Command = {
     const undecided = verdict.errors.find(one => !isAccepted(before, one))
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
     printLines(io, change.lines)
-    if (options.has('check')) return change.grows ? 1 : undecided ? 2 : 0
+    if (given.has('check')) return change.grows ? 1 : undecided ? 2 : 0
     const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
     await writeInside(dir, BASELINE_FILE, text)
     return 0

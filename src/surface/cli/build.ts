@@ -1,28 +1,23 @@
 import { visible } from '../../base/visible.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Command } from './command.ts'
-import { type ParsedOptions, parseOptions, usageError } from './parse-options.ts'
-import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { type Exact, exactJson, exactOf, yamlText } from './rendering.ts'
 import { errorLine } from './terminal.ts'
-
-const USAGE =
-  'build --cluster NAME [--tenant NAME]... [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--url URL] [--branch NAME] [-o yaml|json]'
 
 /** `bailiwick build`: what each Flux Kustomization of a cluster renders, across repositories. */
 export const build: Command = {
   name: 'build',
-  usage: `${USAGE}
-
-  --cluster NAME the cluster; no other is built
-  --tenant NAME  only this tenant (default: all; repeatable)
-${FLEET_HELP}
-  -o yaml|json   yaml for people and kubectl, json for programs: one array of Kustomizations`,
-  async run(args, io) {
-    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
-    const output = options.format(['yaml', 'json'])
-    const nodes = await nodesOf(options, io.cwd)
-    io.stdout(output === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
+  usage: [
+    ['--cluster NAME', 'the cluster; no other is built'],
+    PART[1],
+    ...FLEET,
+    ['[-o yaml|json]', 'yaml for people and kubectl, json for programs: one array of Kustomizations'],
+  ],
+  async run(given, io) {
+    const { fleet } = await readFleet(given, io.cwd, { only: given.one('cluster') })
+    const nodes = fleet.nodes.filter(fleetPart(fleet, given).has)
+    io.stdout(given.format === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
     const errors = new Set(nodes.flatMap(({ error, holes = [] }) => [error, ...holes.map(hole => hole.error)]))
     errors.delete(undefined)
     for (const error of errors) if (error) io.stderr(`${errorLine(error)}\n`)
@@ -32,16 +27,6 @@ ${FLEET_HELP}
     }
     return errors.size > 0 ? 2 : 0
   },
-}
-
-async function nodesOf(options: ParsedOptions, cwd: string) {
-  const [fleet = '.', more] = options.positionals
-  const cluster = options.one('cluster')
-  if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
-  if (cluster === undefined) throw usage('--cluster is missing')
-  const { fleet: built } = await readFleet(options, fleet, cwd, cluster)
-  const part = fleetPart(built, options, USAGE)
-  return built.nodes.filter(part.has)
 }
 
 function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Exact {
@@ -69,5 +54,3 @@ function nodesYaml(nodes: readonly FleetNode[]): string {
     })
     .join('')
 }
-
-const usage = (message: string) => usageError(USAGE, message)

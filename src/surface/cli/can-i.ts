@@ -13,55 +13,56 @@ import { isKnownUser, knownNamespaces, knownResources } from '../../verdict/audi
 import type { BindingSource, GrantView } from '../../verdict/audit/namespace-access.ts'
 import { canI as ask, type CanIAnswer, type WhoCan, whoCan } from '../../verdict/audit/who-can.ts'
 import type { Command } from './command.ts'
-import { assertKnown, type ParsedOptions, parseOptions, usageError } from './parse-options.ts'
-import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { assertKnown, type Given } from './given.ts'
+import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { printLines, table } from './terminal.ts'
+import { TEXT_OR_JSON, type UsageLine } from './usage.ts'
 
-const USAGE =
-  'can-i VERB RESOURCE[/NAME] [-n NS] --as IDENTITY|--tenant NAME [--as-group GROUP]... [--subresource NAME] [--cluster NAME]... [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
-const OPTIONS = ['namespace', 'as', 'as-group', 'subresource', ...PART_OPTIONS, ...FLEET_OPTIONS, 'output']
+const VERB: UsageLine = ['VERB', 'get, list, watch, create, update, patch, delete, bind, escalate, impersonate, ...']
+const NAMESPACE: UsageLine = ['[-n NS]', 'the namespace; without it, in the whole cluster']
 
 /** `bailiwick can-i`: whether an identity may do something, and which grants allow it, from what the fleet renders. */
 export const canI: Command = {
   name: 'can-i',
-  usage: `${USAGE}
-
-  VERB           get, list, watch, create, update, patch, delete, bind, escalate, impersonate, ...
-  RESOURCE       plural, singular or short name, alone or as RESOURCE.GROUP; or a path such as /healthz
-  -n NS          the namespace; without it, in the whole cluster
-  --as IDENTITY  system:serviceaccount:NS:NAME, NS/NAME for an account, or any user
-  --tenant NAME  each account that the Kustomizations of this tenant act as, instead of --as
-  --as-group G   additional group of that user (repeatable)
-  --subresource  log, scale, status, token, ...
-  --cluster NAME only this cluster (default: all; repeatable)
-${FLEET_HELP}
-  -o text|json   text for people
-
-Exit code 0: yes, on every selected cluster and for every account; 1: no on at least one; 2: unknown, because a role or a Kustomization could not
+  usage: [
+    VERB,
+    ['RESOURCE[/NAME]', 'plural, singular or short name, alone or as RESOURCE.GROUP; or a path such as /healthz'],
+    NAMESPACE,
+    ['[--as IDENTITY]', 'system:serviceaccount:NS:NAME, NS/NAME for an account, or any user'],
+    ['[--tenant NAME]...', 'each account that the Kustomizations of this tenant act as, instead of --as'],
+    ['[--as-group GROUP]...', 'additional group of that user (repeatable)'],
+    ['[--subresource NAME]', 'log, scale, status, token, ...'],
+    PART[0],
+    ...FLEET,
+    TEXT_OR_JSON,
+  ],
+  notes: `Exit code 0: yes, on every selected cluster and for every account; 1: no on at least one; 2: unknown, because a role or a Kustomization could not
 be read. A no lists the sources that were not given.`,
-  async run(args, io) {
-    const options = parseOptions(args, OPTIONS, USAGE)
-    const { verb, target, fleetDir, as, output } = question(options)
-    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
-    const { tenants, clusters } = fleetPart(fleet, options, USAGE)
+  async run(given, io) {
+    const as = given.one('as')
+    const isOfTenant = given.all('tenant').length > 0
+    if (as === undefined && !isOfTenant) throw given.wrong('--as is missing. Allowed: --as IDENTITY, or --tenant NAME')
+    if (as !== undefined && isOfTenant) throw given.wrong('--as and --tenant exclude each other')
+    const { fleet, here } = await readFleet(given, io.cwd)
+    const { tenants, clusters } = fleetPart(fleet, given)
     const index = new FleetIndex(fleet)
     const known: KnownFleet = {
       ...{ fleet, index, clusters },
       namespaces: new Set(clusters.flatMap(cluster => knownNamespaces(fleet, cluster))),
     }
-    const { request, notes } = requestOf(knownResources(fleet, clusters), verb, target, options)
-    const groups = options.all('as-group')
+    const { request, notes } = requestOf(knownResources(fleet, clusters), given)
+    const groups = given.all('as-group')
     const one = as === undefined ? undefined : userInfo(identityOf(as, known), groups)
-    if (one) notes.push(...notesOnUser(one.name, known, options.one('namespace') ?? ''))
+    if (one) notes.push(...notesOnUser(one.name, known, given.one('namespace') ?? ''))
     const answers = clusters.flatMap(cluster => {
       const users = one ? [one] : accountsOf(fleet, cluster, tenants).map(name => userInfo(name, groups))
       return users.map(user => ({ user: user.name, ...ask(fleet, index, cluster, user, request) }))
     })
     if (answers.length === 0)
-      throw usage(`no Kustomization of ${[...(tenants ?? [])].join(', ')} acts on ${clusters.join(', ')}`)
+      throw given.wrong(`no Kustomization of ${[...(tenants ?? [])].join(', ')} acts on ${clusters.join(', ')}`)
     for (const note of notes) io.stderr(`note: ${visible(note, 500)}\n`)
     const lines = answers.flatMap(answer => text(answer, here, one === undefined))
-    if (output === 'json')
+    if (given.format === 'json')
       io.stdout(json({ ...(one ? { user: one.name, groups: [...one.groups] } : {}), request }, answers))
     // in a pipe the API server's message stays on one line, because people search for it
     else printLines({ ...io, columns: io.columns ?? Number.POSITIVE_INFINITY }, lines)
@@ -117,29 +118,17 @@ function notInFleet(what: string, name: string, known: ReadonlySet<string>): str
   return `${what} ${name} is not in the fleet${meant === undefined ? '' : `. Did you mean ${meant}?`}`
 }
 
-function question(options: ParsedOptions) {
-  const [verb, target, fleetDir = '.', more] = options.positionals
-  const as = options.one('as')
-  const output = options.format(['text', 'json'])
-  if (verb === undefined || target === undefined || verb === '' || target === '')
-    throw usage('VERB or RESOURCE is missing')
-  if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-  const isOfTenant = options.all('tenant').length > 0
-  if (as === undefined && !isOfTenant) throw usage('--as is missing. Allowed: --as IDENTITY, or --tenant NAME')
-  if (as !== undefined && isOfTenant) throw usage('--as and --tenant exclude each other')
-  return { verb, target, fleetDir, as, output }
-}
-
 interface Asked {
   readonly request: AccessRequest
   readonly notes: string[]
 }
 
-function requestOf(resources: ResourceTable, verb: string, target: string, options: ParsedOptions): Asked {
-  const namespace = options.one('namespace') ?? ''
-  const subresource = options.one('subresource')
+function requestOf(resources: ResourceTable, given: Given): Asked {
+  const [verb = '', target = ''] = given.positionals
+  const namespace = given.one('namespace') ?? ''
+  const subresource = given.one('subresource')
   if (target.startsWith('/')) {
-    if (namespace || subresource !== undefined) throw usage('a path has neither namespace nor subresource')
+    if (namespace || subresource !== undefined) throw given.wrong('a path has neither namespace nor subresource')
     return { request: { verb, nonResourceURL: target }, notes: [] }
   }
   const asked = resourceArgument(verb, target, resources)
@@ -189,34 +178,24 @@ function text(
   ]
 }
 
-const usage = (message: string) => usageError(USAGE, message)
-
-const WHO_CAN_USAGE =
-  'who-can VERB RESOURCE[/NAME] [-n NS] [--cluster NAME]... [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
-
 /** `bailiwick who-can`: who may do something, by which binding, and which repositories are applied as them. */
 export const whoCanCommand: Command = {
   name: 'who-can',
-  usage: `${WHO_CAN_USAGE}
-
-  VERB           get, list, watch, create, update, patch, delete, bind, escalate, impersonate, ...
-  RESOURCE       plural, singular or short name, alone or as RESOURCE.GROUP
-  -n NS          the namespace; without it, in the whole cluster
-  --cluster NAME only this cluster (default: all; repeatable)
-${FLEET_HELP}
-  -o text|json   text for people
-
-Exit code 0: done; 2: a role or a Kustomization could not be read, so the list may be incomplete.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['namespace', 'cluster', ...FLEET_OPTIONS, 'output'], WHO_CAN_USAGE)
-    const [verb, resource, fleetDir = '.', more] = options.positionals
-    const output = options.format(['text', 'json'])
-    if (!verb || !resource) throw usageError(WHO_CAN_USAGE, 'VERB or RESOURCE is missing')
-    if (more !== undefined) throw usageError(WHO_CAN_USAGE, `${JSON.stringify(more)} is an extra argument`)
-    const { fleet } = await readFleet(options, fleetDir, io.cwd)
-    const { clusters, leftOut } = fleetPart(fleet, options, WHO_CAN_USAGE)
+  usage: [
+    VERB,
+    ['RESOURCE[/NAME]', 'plural, singular or short name, alone or as RESOURCE.GROUP'],
+    NAMESPACE,
+    PART[0],
+    ...FLEET,
+    TEXT_OR_JSON,
+  ],
+  notes: 'Exit code 0: done; 2: a role or a Kustomization could not be read, so the list may be incomplete.',
+  async run(given, io) {
+    const [verb = '', resource = ''] = given.positionals
+    const { fleet } = await readFleet(given, io.cwd)
+    const { clusters, leftOut } = fleetPart(fleet, given)
     const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
-    const namespace = resourcePlaceOf(asked, verb, options.one('namespace') ?? '')
+    const namespace = resourcePlaceOf(asked, verb, given.one('namespace') ?? '')
     const known = clusters.flatMap(cluster => knownNamespaces(fleet, cluster))
     if (namespace !== '') assertKnown('namespace', [namespace], new Set(known))
     const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace, name: asked.name }
@@ -227,7 +206,7 @@ Exit code 0: done; 2: a role or a Kustomization could not be read, so the list m
       300,
     )
     const lines = [...found.flatMap(one => textOf(title, one, io.columns)), ...leftOut]
-    if (output === 'json')
+    if (given.format === 'json')
       io.stdout(`${JSON.stringify({ request, clusters: found }, null, 2)}
 `)
     else printLines(io, lines)

@@ -8,7 +8,7 @@ import { formats } from '../../report/formats/formats.ts'
 import { count } from '../../report/text/findings.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { rules } from '../../rules/registry.ts'
-import { CHECK_HELP, CHECK_USAGE, type CheckOptions, COPY_HELP, checkOptions, copyOptions } from './check-options.ts'
+import { CHECK, type CheckOptions, copyOptions, copyUsage } from './check-options.ts'
 import { type Command, type Io, programVersion } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy, type OwnPart } from './evaluate-copy.ts'
@@ -17,13 +17,20 @@ import { errorLine } from './terminal.ts'
 /** `bailiwick check`: evaluates a working copy of a fleet, or of a tenant's repository together with its fleet. */
 export const check: Command = {
   name: 'check',
-  usage: `${CHECK_USAGE}\n\n${CHECK_HELP}`,
-  async run(args, io) {
-    const options = checkOptions(args, io.cwd)
-    if (!options.watch) return checkOnce(options, io)
+  usage: CHECK,
+  async run(given, io) {
+    const options = copyOptions(given, io.cwd)
+    if (!given.has('watch')) return checkOnce(options, io)
     const { watchCopy } = await import('./watch-copy.ts')
     return watchCopy(options, io, () => checkOnce(options, io))
   },
+}
+
+/** `bailiwick watch`: runs `check` again whenever a file changes. */
+export const watch: Command = {
+  name: 'watch',
+  usage: CHECK,
+  run: (given, io) => check.run({ ...given, has: name => name === 'watch' || given.has(name) }, io),
 }
 
 async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
@@ -57,11 +64,11 @@ function noteOutside({ filter }: Verdict, io: Io): void {
 function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options: CheckOptions, io: Io) {
   const here = evaluatedAs.repository
   const written = writtenIn(fleet, tree, here)
-  const isShown = io.isTerminal === true || options.verbose === true
+  const isShown = io.isTerminal === true || options.verbose
   return {
     ...{ here, rules, version: programVersion(), evaluatedAs },
     ...(changes ? { changes } : {}),
-    ...{ verbose: options.verbose === true, quiet: io.quiet === true, color: io.color === true },
+    ...{ verbose: options.verbose, quiet: io.quiet === true, color: io.color === true },
     branchOf: written.branchOf,
     ...(isShown ? { excerpt: written.excerpt } : {}),
     ...(io.columns === undefined ? {} : { columns: io.columns }),
@@ -83,27 +90,18 @@ function undecidedLine({ errors, clusters }: Verdict, own: OwnPart | undefined):
   return errorLine(clusters.length === 0 ? { ...first, fix } : first)
 }
 
-const USAGE = 'diff [DIR] [--base REF] [-o text|json] [OPTION]...'
-
 /** `bailiwick diff`: shows how a change alters the objects that the clusters get. */
 export const diff: Command = {
   name: 'diff',
-  usage: `${USAGE}
-
-  --base REF     compare with this commit (default: HEAD, which shows uncommitted changes)
-  -o text|json   text for people
-${COPY_HELP}
-
-Secret values are not shown. Exit code 0: done; 2: something could not be rendered, so the list may be incomplete.`,
-  async run(args, io) {
-    const given = copyOptions(args, io.cwd, USAGE)
-    const options = { ...given, base: given.base ?? 'HEAD' }
-    const { output } = options
+  usage: copyUsage(['[--base REF]', 'compare with this commit (default: HEAD, which shows uncommitted changes)']),
+  notes: `Secret values are not shown. Exit code 0: done; 2: something could not be rendered, so the list may be incomplete.`,
+  async run(given, io) {
+    const options = { ...copyOptions(given, io.cwd), base: given.one('base') ?? 'HEAD' }
     const env = io.env ?? process.env
     io.progress?.('reading and rendering the fleet')
     const { changes, verdict } = await evaluateCopy(options, await ageIdentities(options.sopsAgeKeyFile, env), env)
     if (!changes) throw new Error('nothing was compared')
-    if (output === 'json') io.stdout(`${JSON.stringify(changes, null, 2)}\n`)
+    if (given.format === 'json') io.stdout(`${JSON.stringify(changes, null, 2)}\n`)
     else
       io.stdout(
         `${changesLines(changes, true)

@@ -1,4 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' }
+import type { Given } from './given.ts'
+import type { Usage } from './usage.ts'
 
 /** A command's access to the outside; tests pass plain values. */
 export interface Io {
@@ -28,12 +30,10 @@ export interface Io {
 /** A command in the help, with its summary; loaded when it is run. */
 export type ListedCommand = readonly [name: string, summary: string, load: () => Promise<Command>]
 
-/** One command of `bailiwick`: one file, listed in src/surface/cli/commands.ts. */
-export interface Command {
-  readonly name: string
-  readonly usage: string
+/** One command of `bailiwick`, listed in src/surface/cli/commands.ts. */
+export interface Command extends Usage {
   /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 not evaluated. Throws BailiwickError for 2. */
-  run(args: readonly string[], io: Io): Promise<number>
+  run(given: Given, io: Io): Promise<number>
 }
 
 /** Version of this program, from its package.json. */

@@ -1,5 +1,4 @@
 import type { Command } from './command.ts'
-import { allowedWord, usageError } from './parse-options.ts'
 
 /** Each script passes the words of the line to `bailiwick __complete`, which knows the installed commands. */
 const SCRIPTS = {
@@ -40,22 +39,16 @@ complete -c flux-bailiwick -f -a '(_bailiwick)'
 `,
 } as const
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
-const USAGE = `completion ${SHELLS.join('|')}`
-
 /** `bailiwick completion`: prints a script that lets a shell complete commands, options and values. */
 export const completion: Command = {
   name: 'completion',
-  usage: `${USAGE}
-
-Load it in the current shell, or in the startup file of the shell:
+  usage: [['bash|zsh|fish', 'the shell']],
+  notes: `Load it in the current shell, or in the startup file of the shell:
   bash: source <(bailiwick completion bash)
   zsh:  source <(bailiwick completion zsh)
   fish: bailiwick completion fish | source`,
-  async run([given, more], io) {
-    const shell = allowedWord(USAGE, 'shell', given, SHELLS)
-    if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra argument`)
-    io.stdout(SCRIPTS[shell])
+  async run({ positionals: [shell] }, io) {
+    io.stdout(SCRIPTS[shell as keyof typeof SCRIPTS])
     return 0
   },
 }

@@ -3,32 +3,22 @@ import { whyIncomplete } from '../../fleet/model/fleet.ts'
 import { credentialEntries, ENTRY_TITLES, updateKeysText } from '../../tenants/credential-entries.ts'
 import { credentialReport } from '../../tenants/credential-report.ts'
 import { type Command, today } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { clustersOf, FLEET, readFleet } from './read-fleet.ts'
 import { errorLine, printLines, table } from './terminal.ts'
-
-const USAGE = 'credentials [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+import { TEXT_OR_JSON } from './usage.ts'
 
 /** `bailiwick credentials`: lists the credentials of tenants in git; only the App lists deploy keys. */
 export const credentials: Command = {
   name: 'credentials',
-  usage: `${USAGE}
-
-${FLEET_HELP}
-  -o text|json   text for people
-
-Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.`,
-  async run(args, io) {
-    const options = parseOptions(args, [...FLEET_OPTIONS, 'output'], USAGE)
-    const [dir = '.', more] = options.positionals
-    const output = options.format(['text', 'json'])
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    const { fleet, tree, here } = await readFleet(options, dir, io.cwd)
-    clustersOf(fleet, undefined, USAGE)
+  usage: [...FLEET, TEXT_OR_JSON],
+  notes: 'Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.',
+  async run(given, io) {
+    const { fleet, tree, here } = await readFleet(given, io.cwd)
+    clustersOf(fleet, undefined, given)
     const failed = fleet.nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const entries = credentialEntries(credentialReport(fleet, tree, here), undefined, today())
-    if (output === 'json') io.stdout(`${JSON.stringify({ entries }, null, 2)}\n`)
+    if (given.format === 'json') io.stdout(`${JSON.stringify({ entries }, null, 2)}\n`)
     else {
       const rows = entries.map(({ kind, subject, note, file, line }) => [
         ENTRY_TITLES[kind],
@@ -42,5 +32,3 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
     return failed.length > 0 ? 2 : 0
   },
 }
-
-const usage = (message: string) => usageError(USAGE, message)

@@ -5,35 +5,33 @@ import { BailiwickError } from '../../base/errors.ts'
 import { visible } from '../../base/visible.ts'
 import { fitLines } from '../../report/text/fit-budget.ts'
 import type { Command, Io } from './command.ts'
-import { allowedWord, parseOptions, usageError } from './parse-options.ts'
 import { table } from './terminal.ts'
+import { TEXT_OR_JSON } from './usage.ts'
 
-const USAGE = 'doctor [--env FILE] [--process web|worker] [-o text|json]'
 const STATES = ['wrong', 'weak', 'unknown', 'ok']
 
 /** `bailiwick doctor`: lists the problems of an App installation and how to fix them. */
 export const doctor: Command = {
   name: 'doctor',
-  usage: `${USAGE}
-
-  --env FILE     file with the settings (default: .env in the current folder, if present); variables of the environment take precedence
-  --process web|worker   which process the settings are for (default: web)
-  -o text|json   text for people
-
-Checks the settings, Redis, the clusters file, and the App's key and permissions on GitHub. Of each cluster that this process applies to, it checks the connection, the certificate, and the rights of the worker. Writes nothing, and
+  usage: [
+    [
+      '[--env FILE]',
+      'file with the settings (default: .env in the current folder, if present); variables of the environment take precedence',
+    ],
+    ['[--process web|worker]', 'which process the settings are for (default: web)'],
+    TEXT_OR_JSON,
+  ],
+  notes: `Checks the settings, Redis, the clusters file, and the App's key and permissions on GitHub. Of each cluster that this process applies to, it checks the connection, the certificate, and the rights of the worker. Writes nothing, and
 prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['env', 'process', 'output'], USAGE)
-    const role = allowedWord(USAGE, '--process', options.one('process') ?? 'web', ['web', 'worker'])
-    const output = options.format(['text', 'json'])
-    if (options.positionals.length > 0) throw usage(`${JSON.stringify(options.positionals[0])} is an extra argument`)
-    const env = { ...(await settingsOf(options.one('env'), io)), ...(io.env ?? process.env) }
+  async run(given, io) {
+    const role = given.one('process') === 'worker' ? 'worker' : 'web'
+    const env = { ...(await settingsOf(given.one('env'), io)), ...(io.env ?? process.env) }
     io.progress?.('asking GitHub, Redis and clusters')
     // this module loads the GitHub and Redis clients, which no other command needs
     const { diagnose } = await import('../doctor/diagnose.ts')
     const found = await diagnose(env, role)
     const sorted = STATES.flatMap(state => found.filter(one => one.state === state))
-    if (output === 'json') io.stdout(`${JSON.stringify({ checks: sorted }, null, 2)}\n`)
+    if (given.format === 'json') io.stdout(`${JSON.stringify({ checks: sorted }, null, 2)}\n`)
     else io.stdout(`${text(sorted, io.columns).join('\n')}\n`)
     if (sorted.some(({ state }) => state === 'weak' || state === 'wrong')) return 1
     return sorted.some(({ state }) => state === 'unknown') ? 2 : 0
@@ -70,5 +68,3 @@ function text(found: readonly Found[], width = 100): string[] {
 }
 
 const sentence = (fix: string) => fix.slice(0, 1).toUpperCase() + fix.slice(1)
-
-const usage = (message: string) => usageError(USAGE, message)

@@ -28,7 +28,7 @@ import {
   notFollowed,
   unusedRepositories,
 } from './followed-sources.ts'
-import { assertKnown } from './parse-options.ts'
+import { assertKnown } from './given.ts'
 import { type RepositoryAddress, repositoryAddress, rootFolder, withSyncedAddress } from './working-copy.ts'
 import {
   type BuiltFleet,
@@ -110,7 +110,7 @@ export async function evaluateCopy(
 const OTHERS = rules.map(({ id }) => id).filter(id => id !== schemaMismatch.id)
 
 /** The filter of `--cluster` and `--tenant`; undefined without. Throws `usage` for a name in neither fleet state. */
-function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: CheckOptions): VerdictFilter | undefined {
+function filterOf(states: readonly Fleet[], { clusters, tenants }: CheckOptions): VerdictFilter | undefined {
   if (clusters.length + tenants.length === 0 || states[0]!.clusters.length === 0) return undefined
   const known = (of: (fleet: Fleet) => readonly { readonly name: string }[]) =>
     new Set(states.flatMap(of).map(({ name }) => name))
@@ -167,7 +167,7 @@ interface Sides {
  * its branch on both sides. Throws `usage` for options that exclude each other, `git-missing` for missing commits.
  */
 async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
-  const { base, url: givenUrl, roots: clusters = [] } = options
+  const { base, url: givenUrl, roots: clusters } = options
   const dir = await rootFolder(options.dir, { base, url: givenUrl, isTenant: options.fleet !== undefined })
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {

@@ -6,10 +6,9 @@ import { exampleOf, type RuleExample } from '../../rules/catalogue.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
 import { rules } from '../../rules/registry.ts'
 import type { Command } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
 import { table, wrap } from './terminal.ts'
+import { TEXT_OR_JSON } from './usage.ts'
 
-const USAGE = 'explain [RULE|CODE] [-o text|json]'
 const SIMILAR = 3
 const MOST_SIMILAR = 10
 /** Shorter texts are part of too many ids. */
@@ -18,16 +17,14 @@ const SHORTEST = 3
 /** `bailiwick explain`: what a rule requires, why, and how to write it; what an error code means, and what to do. */
 export const explain: Command = {
   name: 'explain',
-  usage: `${USAGE}
-
-  RULE           id of a rule, as findings name it (default: a list of all rules)
-  CODE           code of an error, as in error[CODE]
-  -o text|json   text for people`,
-  async run(args, io) {
-    const options = parseOptions(args, ['output'], USAGE)
-    const [id, more] = options.positionals
-    const output = options.format(['text', 'json'])
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
+  usage: [
+    [
+      '[RULE|CODE]',
+      'id of a rule, as findings name it, or code of an error, as in error[CODE] (default: a list of all rules)',
+    ],
+    TEXT_OR_JSON,
+  ],
+  async run({ positionals: [id], format: output }, io) {
     if (id === undefined) {
       const rows = rules.map(rule => [rule.id, weightOf(rule), rule.title])
       io.stdout(
@@ -108,5 +105,3 @@ const plain = ({ id, severity, level = 'violation', profile = 'baseline', title,
 })
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
-
-const usage = (message: string) => usageError(USAGE, message)

@@ -6,14 +6,13 @@ import { NOTHING_ELSEWHERE } from '../../report/formats/format-context.ts'
 import { count, headlineOf } from '../../report/text/findings.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { applyFixes, type Fix, fixesOf } from '../../verdict/fixes.ts'
-import { type CheckOptions, COPY_HELP, copyOptions } from './check-options.ts'
+import { type CheckOptions, copyOptions, copyUsage } from './check-options.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy } from './evaluate-copy.ts'
 import { printLines } from './terminal.ts'
 import { uninterrupted, writeAllInside } from './write-inside.ts'
 
-const USAGE = 'fix [DIR] [--apply] [--base REF] [-o text|json] [OPTION]...'
 /** Overlapping edits are applied in separate rounds; each round leaves fewer findings. */
 const MAX_ROUNDS = 10
 const MAX_CAUSES = 5
@@ -21,20 +20,17 @@ const MAX_CAUSES = 5
 /** `bailiwick fix`: shows or writes the edits that are certain to fix findings. */
 export const fix: Command = {
   name: 'fix',
-  usage: `${USAGE}
-
-  --apply        write the edits into the files, and evaluate again; without it they are only shown
-  --base REF     only findings that are new since this commit
-  -o text|json   text for people
-${COPY_HELP}
-
-Only edits of files of DIR are made, and only where the edit is certain: the other findings need a person. Exit code, after the edits: 0 pass, 1 violations, 2 could not be evaluated.`,
-  async run(args, io) {
-    const options = copyOptions(args, io.cwd, USAGE, ['apply'])
-    const { output, apply: isApplied = false } = options
+  usage: copyUsage(
+    ['[--apply]', 'write the edits into the files, and evaluate again; without it they are only shown'],
+    ['[--base REF]', 'only findings that are new since this commit'],
+  ),
+  notes: `Only edits of files of DIR are made, and only where the edit is certain: the other findings need a person. Exit code, after the edits: 0 pass, 1 violations, 2 could not be evaluated.`,
+  async run(given, io) {
+    const options = copyOptions(given, io.cwd)
+    const isApplied = given.has('apply')
     const { made, left, checked } = isApplied ? await applied(options, io) : await proposed(options, io)
     const { result } = checked.verdict
-    if (output === 'json')
+    if (given.format === 'json')
       io.stdout(
         `${JSON.stringify({ applied: isApplied, fixes: made.map(plain), notWritten: left.map(({ fix, causes }) => ({ ...plain(fix), causes })), result }, null, 2)}\n`,
       )

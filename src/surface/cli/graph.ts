@@ -1,34 +1,27 @@
 import { type Fleet, type FleetNode, nodesByKey, whyIncomplete } from '../../fleet/model/fleet.ts'
-import { type GraphFormat, graphText } from '../../report/formats/graph-text.ts'
+import { graphText } from '../../report/formats/graph-text.ts'
 import type { Command } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
-import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { errorLine } from './terminal.ts'
-
-const USAGE =
-  'graph [FLEET] [--cluster NAME]... [--tenant NAME]... [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o mermaid|dot]'
 
 /** `bailiwick graph`: shows which repository each Kustomization of a fleet reads and which Kustomization applies it. */
 export const graph: Command = {
   name: 'graph',
-  usage: `${USAGE}
-
-  --cluster NAME only this cluster (default: all; repeatable)
-  --tenant NAME  only this tenant and the Kustomizations that apply it (repeatable)
-${FLEET_HELP}
-  -o mermaid|dot mermaid for Markdown on GitHub (default), dot for Graphviz
-
-Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done; 2: a Kustomization could not be rendered.`,
-  async run(args, io) {
-    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
-    const [fleetDir = '.', more] = options.positionals
-    const output = options.format(['mermaid', 'dot'])
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
-    const { fleet } = await readFleet(options, fleetDir, io.cwd)
-    const part = fleetPart(fleet, options, USAGE)
+  usage: [
+    PART[0],
+    ['[--tenant NAME]...', 'only this tenant and the Kustomizations that apply it (repeatable)'],
+    ...FLEET,
+    ['[-o mermaid|dot]', 'mermaid for Markdown on GitHub (default), dot for Graphviz'],
+  ],
+  notes:
+    'Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done; 2: a Kustomization could not be rendered.',
+  async run(given, io) {
+    const output = given.format === 'dot' ? 'dot' : 'mermaid'
+    const { fleet } = await readFleet(given, io.cwd)
+    const part = fleetPart(fleet, given)
     const nodes = withParents(fleet, fleet.nodes.filter(part.has))
     for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
-    const text = graphText(nodes, output satisfies GraphFormat)
+    const text = graphText(nodes, output)
     io.stdout(text)
     if (output === 'mermaid' && isTooLarge(text)) io.stderr(TOO_LARGE)
     const failed = nodes.filter(node => whyIncomplete(node))
@@ -55,5 +48,3 @@ function withParents(fleet: Fleet, nodes: readonly FleetNode[]): readonly FleetN
   }
   return fleet.nodes.filter(({ key }) => kept.has(key))
 }
-
-const usage = (message: string) => usageError(USAGE, message)

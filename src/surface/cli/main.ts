@@ -6,8 +6,9 @@ import { visible } from '../../base/visible.ts'
 import { fitLines } from '../../report/text/fit-budget.ts'
 import { type Io, programVersion } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
-import { allowedWord } from './parse-options.ts'
+import { readGiven } from './given.ts'
 import { errorLine } from './terminal.ts'
+import { helpText } from './usage.ts'
 
 /** Removed commands that checked something: exit code 0 would claim that they still do. */
 const UNCHECKED: ReadonlySet<string> = new Set(['replay', 'validate'])
@@ -35,7 +36,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const found = await known(name)
     const args = withoutRemoved(given, io)
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found, io.columns))
-    return await found.command.run(args, { ...io, ...look })
+    return await found.command.run(readGiven(found.command, args), { ...io, ...look })
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
     return 2
@@ -87,7 +88,7 @@ async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeo
 
 function helpOf({ command, summary }: Awaited<ReturnType<typeof known>>, width = 100): string {
   // an option and its value stay on one line
-  const usage = command.usage.replace(/^.*/, line =>
+  const usage = helpText(command).replace(/^.*/, line =>
     line.replace(/\[[^\]]*\]/g, part => part.replaceAll(' ', '\u00a0')),
   )
   const lines = `${summary}\n\nusage: bailiwick ${usage}`.split('\n')
@@ -152,5 +153,9 @@ export function globalOptions(argv: readonly string[]): GlobalOptions {
 }
 
 function colorOf(when: string): Pick<Io, 'color'> {
-  return COLORS[allowedWord('help [COMMAND]', '--color', when, ['auto', 'always', 'never'])]
+  const found = Object.entries(COLORS).find(([name]) => name === when)
+  if (found) return found[1]
+  const meant = probably(when, Object.keys(COLORS))
+  const fix = meant === undefined ? 'Write one of them.' : `Did you mean ${meant}?`
+  throw usage(`--color ${JSON.stringify(visible(when, 100))} is not known. Allowed: auto, always, never`, fix)
 }

@@ -17,24 +17,22 @@ import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './followed-sources.ts'
 import { printLines } from './terminal.ts'
+import { usageLine } from './usage.ts'
 import { repositoryAddress, rootFolder } from './working-copy.ts'
 import { writeAllInside } from './write-inside.ts'
-
-const USAGE = 'offboard TENANT [DIR] [--cluster C]'
 
 /** `bailiwick offboard`: writes the next of the two changes of an offboarding to the working copy. */
 export const offboard: Command = {
   name: 'offboard',
-  usage: `${USAGE}
-
-  TENANT            name of the tenant
-  DIR               working copy of the fleet (default: .)
-  --cluster C       only this cluster (repeatable; default: every cluster of the tenant)
-
-Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
+  usage: [
+    ['TENANT', 'name of the tenant'],
+    ['[DIR]', 'working copy of the fleet (default: .)'],
+    ['[--cluster C]...', 'only this cluster (repeatable; default: every cluster of the tenant)'],
+  ],
+  notes: `Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
 second change removes sources, accounts, roles, namespaces and credentials.`,
-  async run(args, io) {
-    return writeChange(parseOffboard(args, `bailiwick ${USAGE}`, 'directory'), io)
+  async run({ args }, io) {
+    return writeChange(parseOffboard(args, `bailiwick ${usageLine(offboard)}`, 'directory'), io)
   },
 }
 

@@ -16,43 +16,50 @@ import {
   sourceSecret,
   tenantSopsConfig,
 } from '../../tenants/onboard/credential.ts'
-import { ONBOARD_USAGE, parseOnboardArguments, removedOption } from '../../tenants/onboard/parse-command.ts'
+import { parseOnboardArguments, removedOption } from '../../tenants/onboard/parse-command.ts'
 import { onboardingDirectories, planOnboarding } from '../../tenants/onboard/plan.ts'
 import { keySecretOf, type OnboardRequest, roleOf } from '../../tenants/onboard/request.ts'
 import { AUTH_FILE, KEY_FILE } from '../../tenants/onboard/tenant-files.ts'
 import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
 import type { Command, Io } from './command.ts'
 import { notFollowed } from './followed-sources.ts'
+import type { Given } from './given.ts'
 import { repositoryAddress, rootFolder } from './working-copy.ts'
 import { writeAllInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
 export const onboard: Command = {
   name: 'onboard',
-  usage: `${ONBOARD_USAGE}
-
-  TENANT            name of the tenant
-  --repo URL        https or ssh address of the tenant's repository
-  --namespace NS    namespace of the tenant (repeatable)
-  --cluster C       cluster of this fleet, by its name in the result of check (repeatable)
-  --branch NAME     branch that the fleet follows (default: main)
-  --path ./DIR      directory of the tenant's repository (default: its root)
-  --tag, --semver, --commit, --digest VALUE
-                    what to apply instead of a branch; an oci:// address needs one
-  --role ROLE       tenant (default), cluster-admin, admin or edit, inside the namespaces
-  --interval, --timeout DURATION, --prune, --wait BOOLEAN, --service-account NAME
-                    as in the commands of the flux CLI
-  --access HOW      credentials: none (default), deploy-key, token or github-app
-  --username NAME, --password-file FILE|-
-                    for token: encrypts it by .sops.yaml (default user: git)
-  --app-id N, --app-installation-id N, --app-private-key FILE|-
-                    for github-app: encrypts its key by .sops.yaml
-  --decryption sops a decryption key for this tenant alone, encrypted by .sops.yaml
-  --team ORG/TEAM   for CODEOWNERS in the template of the fleet
-
-Without a file for the credentials, and for deploy-key, the commands to run are printed.`,
-  async run(args, io) {
-    const { rest, options } = takeSecretOptions(args)
+  usage: [
+    ['TENANT', 'name of the tenant'],
+    ['--repo URL', "https or ssh address of the tenant's repository"],
+    ['--namespace NS...', 'namespace of the tenant (repeatable)'],
+    ['--cluster C...', 'cluster of this fleet, by its name in the result of check (repeatable)'],
+    ['[--branch NAME]', 'branch that the fleet follows (default: main)'],
+    ['[--path ./DIR]', "directory of the tenant's repository (default: its root)"],
+    ['[--tag VALUE]', 'what to apply instead of a branch; an oci:// address needs a tag, semver or digest'],
+    ['[--semver VALUE]', 'a range of versions'],
+    ['[--commit VALUE]', 'one commit of a git repository'],
+    ['[--digest VALUE]', 'one artifact'],
+    ['[--role ROLE]', 'tenant (default), cluster-admin, admin or edit, inside the namespaces'],
+    ['[--service-account NAME]', 'name of its account, as in the flux CLI'],
+    ['[--interval DURATION]', 'as in the flux CLI'],
+    ['[--timeout DURATION]', 'as in the flux CLI'],
+    ['[--prune BOOLEAN]', 'as in the flux CLI'],
+    ['[--wait BOOLEAN]', 'as in the flux CLI'],
+    ['[--access HOW]', 'credentials: none (default), deploy-key, token or github-app'],
+    ['[--username NAME]', 'for token: the user (default: git)'],
+    ['[--password-file FILE|-]', 'for token: encrypts it by .sops.yaml'],
+    ['[--app-id N]', 'for github-app: id of the App'],
+    ['[--app-installation-id N]', 'for github-app: id of its installation'],
+    ['[--app-private-key FILE|-]', 'for github-app: encrypts its key by .sops.yaml'],
+    ['[--decryption sops]', 'a decryption key for this tenant alone, encrypted by .sops.yaml'],
+    ['[--team ORG/TEAM]', 'for CODEOWNERS in the template of the fleet'],
+    ['[--starter VALUE]', 'removed: its value is ignored'],
+  ],
+  notes: `Without a file for the credentials, and for deploy-key, the commands to run are printed.`,
+  async run(given, io) {
+    const { rest, options } = takeSecretOptions(given)
     const asked = parseOnboardArguments(rest)
     const warning = removedOption(rest.join(' '))
     if (warning !== undefined) io.stderr(`warning: ${warning}\n`)
@@ -96,25 +103,11 @@ function roleNotes(request: OnboardRequest): string[] {
 const SECRET_OPTIONS = ['--username', '--password-file', '--app-private-key'] as const
 
 /** The options that only the command line has. */
-function takeSecretOptions(args: readonly string[]): { rest: readonly string[]; options: SecretOptions } {
-  const rest: string[] = []
-  const found = new Map<string, string>()
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index]!
-    const name = SECRET_OPTIONS.find(option => arg === option || arg.startsWith(`${option}=`))
-    if (name === undefined) {
-      rest.push(arg)
-      continue
-    }
-    const value = arg === name ? args[++index] : arg.slice(name.length + 1)
-    if (value === undefined || value === '' || found.has(name)) {
-      const what = found.has(name) ? 'is given twice' : 'has no value'
-      throw new BailiwickError('usage', `${name} ${what}`, { fix: 'Run bailiwick help onboard for its options.' })
-    }
-    found.set(name, value)
-  }
-  const [username, passwordFile, privateKeyFile] = SECRET_OPTIONS.map(name => found.get(name))
-  return { rest, options: { username, passwordFile, privateKeyFile } }
+function takeSecretOptions({ args, one }: Given): { rest: readonly string[]; options: SecretOptions } {
+  const [username, passwordFile, privateKeyFile] = SECRET_OPTIONS.map(one)
+  const isSecret = (arg = '') => SECRET_OPTIONS.some(option => arg === option || arg.startsWith(`${option}=`))
+  const isOwn = (arg: string, at: number) => isSecret(arg) || SECRET_OPTIONS.some(option => args[at - 1] === option)
+  return { rest: args.filter((arg, at) => !isOwn(arg, at)), options: { username, passwordFile, privateKeyFile } }
 }
 
 /** Credentials of a tenant's source; a secret is read from a file or from standard input, never from an argument. */

@@ -8,43 +8,28 @@ import { fitLines } from '../../report/text/fit-budget.ts'
 import { placeOf } from '../../report/text/place.ts'
 import { type CoveredPolicy, policyCoverage, type RuleCoverage } from '../../rules/policies/policy-coverage.ts'
 import type { Command } from './command.ts'
-import { allowedWord, parseOptions, usageError } from './parse-options.ts'
-import { FLEET_HELP, FLEET_OPTIONS, fleetPart, PART_HELP, PART_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { errorLine, type TableRow, table } from './terminal.ts'
-
-const USAGE =
-  'policy test [FLEET] [--cluster NAME]... [--tenant NAME]... [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
-
-const FORMATS = ['text', 'json'] as const
 
 const TEST_FILE = 'kyverno-test.yaml'
 
 /** `bailiwick policy test`: evaluates the fleet's policies against its objects. */
 export const policy: Command = {
   name: 'policy',
-  usage: `${USAGE}
-
-${FLEET_HELP}
-${PART_HELP}
-  -o FORMAT      text for people, json for programs
-
-Evaluates each admission policy that the platform renders for each object of the fleet, as if the object were created.
+  usage: [['test', ''], ...FLEET, ...PART, ['[-o text|json]', 'text for people, json for programs']],
+  notes: `Evaluates each admission policy that the platform renders for each object of the fleet, as if the object were created.
 
 Exit code 0: no object is denied; 1: an object is denied; 2: a Kustomization could not be rendered, or no policy was found.`,
-  async run(args, io) {
-    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
-    const [verb, dir = '.', more] = options.positionals
-    allowedWord(USAGE, 'subcommand', verb, ['test'])
-    if (more !== undefined) throw usage(`${shown(more)} is an extra argument`)
-    const output = options.format(FORMATS)
-    const { fleet, here } = await readFleet(options, dir, io.cwd)
+  async run(given, io) {
+    const { fleet, here } = await readFleet(given, io.cwd)
+    const dir = given.one('FLEET') ?? '.'
     const hasOldTests = await hasTests(resolve(io.cwd, dir))
     if (hasOldTests) io.stderr(`warning: ${removedWarning(TEST_FILE)}\n`)
     if (fleet.clusters.length === 0) {
       if (hasOldTests) return 2
-      throw usage(`no cluster was found in ${shown(dir)}`)
+      throw given.wrong(`no cluster was found in ${shown(dir)}`)
     }
-    const { clusters, tenants, leftOut } = fleetPart(fleet, options, USAGE)
+    const { clusters, tenants, leftOut } = fleetPart(fleet, given)
     const policies = policyCoverage(fleet, clusters, tenants)
     if (policies.length === 0) {
       const message = 'no cluster of the fleet renders an admission policy, so nothing was evaluated'
@@ -53,7 +38,7 @@ Exit code 0: no object is denied; 1: an object is denied; 2: a Kustomization cou
     const problems = fleet.nodes.flatMap(node => (clusters.includes(node.cluster) && whyIncomplete(node)) || [])
     for (const problem of problems) io.stderr(`${errorLine(problem)}\n`)
     const results: PolicyResults = { policies, here, leftOut }
-    io.stdout(policyReport[output](results, io.columns))
+    io.stdout(policyReport[given.format === 'json' ? 'json' : 'text'](results, io.columns))
     return exitCode(results, problems.length > 0)
   },
 }
@@ -71,8 +56,6 @@ async function hasTests(dir: string): Promise<boolean> {
 }
 
 const shown = (text: string) => JSON.stringify(visible(text, 100))
-
-const usage = (message: string) => usageError(USAGE, message)
 
 interface PolicyResults {
   readonly policies: readonly CoveredPolicy[]

@@ -4,9 +4,10 @@ import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import { count } from '../../report/text/findings.ts'
 import { notFollowed, unusedRepositories } from './followed-sources.ts'
-import { assertKnown, type ParsedOptions, usageError } from './parse-options.ts'
+import { assertKnown, type Given } from './given.ts'
+import type { UsageLine } from './usage.ts'
 import {
-  CLUSTER_ROOT_HELP,
+  CLUSTER_ROOT,
   clusterRoot,
   type GivenRepository,
   givenRepository,
@@ -25,16 +26,15 @@ import {
   ownReader,
 } from './working-sources.ts'
 
-/** The options that define a command's fleet; `readFleet` reads them. */
-export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch', 'cluster-root'] as const
-
-/** Help for these options. */
-export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
-  --repo URL[#REF]=DIR   folder with the content of another source
-  --repos-dir DIR   folder with clones of other sources, each identified by its remote
-${CLUSTER_ROOT_HELP}
-  --url URL      address of FLEET as Flux sources name it (default: remote origin)
-  --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
+/** What defines a command's fleet; `readFleet` reads it. */
+export const FLEET: readonly UsageLine[] = [
+  ['[FLEET]', 'the fleet: a git working copy or a plain folder (default: .)'],
+  ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
+  ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
+  CLUSTER_ROOT,
+  ['[--url URL]', 'address of FLEET as Flux sources name it (default: remote origin)'],
+  ['[--branch NAME]', 'branch that FLEET is evaluated as (default: the checked-out one, else the default branch)'],
+]
 
 /** A fleet, and its own repository's address ('' if unknown), which is left out of places in it. */
 interface ReadFleet extends BuiltFleet {
@@ -44,25 +44,24 @@ interface ReadFleet extends BuiltFleet {
   readonly here: string
 }
 
-/** Builds the fleet in `fleet` with the sources of `--repo`, or only its cluster `only`. Throws BailiwickError. */
+/** Builds the fleet that is given with the sources of `--repo`, or only its cluster `only`. Throws BailiwickError. */
 export async function readFleet(
-  options: Pick<ParsedOptions, 'one' | 'all'>,
-  fleet: string,
+  given: Pick<Given, 'one' | 'all'>,
   cwd: string,
-  only?: string,
+  { only, folder = given.one('FLEET') ?? '.' }: { readonly only?: string | undefined; readonly folder?: string } = {},
 ): Promise<ReadFleet> {
-  const dir = await rootFolder(resolve(cwd, fleet))
+  const dir = await rootFolder(resolve(cwd, folder))
   const read = directoryReader()
-  const [url, branch] = [options.one('url'), options.one('branch')]
+  const [url, branch] = [given.one('url'), given.one('branch')]
   const stated = await repositoryAddress(dir, { url, branch })
   const tree = await read(dir)
   const address = url === undefined ? withSyncedAddress(stated, tree) : stated
-  const repositories = options.all('repo').map(text => givenRepository(text, cwd))
-  const clusters = options.all('cluster-root').map(clusterRoot)
+  const repositories = given.all('repo').map(text => givenRepository(text, cwd))
+  const clusters = given.all('cluster-root').map(clusterRoot)
   const home = { url: address.url, branch: address.branch, commit: '', tree, clusters }
-  const reposDir = options.one('repos-dir')
-  const given = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read, [dir])]
-  const clones = oneAfterTheOther([...given, ownReader(dir, address.url, read)])
+  const reposDir = given.one('repos-dir')
+  const own = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read, [dir])]
+  const clones = oneAfterTheOther([...own, ownReader(dir, address.url, read)])
   const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
   const built = await build(only)
   // another cluster may follow what this one does not
@@ -81,20 +80,19 @@ function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: 
 const NO_CLUSTER = 'Name the folder of a fleet repository, or the folder of a cluster with --cluster-root NAME=PATH.'
 
 /** The clusters that `--cluster` means: that one, or all. Throws `usage` for an unknown one. */
-export function clustersOf(fleet: Fleet, name: string | undefined, usage: string): string[] {
+export function clustersOf(fleet: Fleet, name: string | undefined, { wrong }: Pick<Given, 'wrong'>): string[] {
   const names = fleet.clusters.map(cluster => cluster.name)
-  if (names.length === 0) throw usageError(usage, 'no cluster was found in the fleet', NO_CLUSTER)
+  if (names.length === 0) throw wrong('no cluster was found in the fleet', NO_CLUSTER)
   if (name === undefined) return names
   assertKnown('cluster', [name], new Set(names))
   return [name]
 }
 
-/** The options that name a part of a fleet; `fleetPart` reads them. */
-export const PART_OPTIONS = ['cluster', 'tenant'] as const
-
-/** Help for these options. */
-export const PART_HELP = `  --cluster NAME only this cluster (default: all; repeatable)
-  --tenant NAME  only this tenant (default: all; repeatable)`
+/** What names a part of a fleet; `fleetPart` reads it. */
+export const PART: readonly [cluster: UsageLine, tenant: UsageLine] = [
+  ['[--cluster NAME]...', 'only this cluster (default: all; repeatable)'],
+  ['[--tenant NAME]...', 'only this tenant (default: all; repeatable)'],
+]
 
 /** What `--cluster` and `--tenant` select. */
 interface FleetPart {
@@ -108,9 +106,9 @@ interface FleetPart {
 }
 
 /** Reads `--cluster` and `--tenant`. Throws `usage` for an unknown name, or a tenant on none of the clusters. */
-export function fleetPart(fleet: Fleet, { all }: Pick<ParsedOptions, 'all'>, usage: string): FleetPart {
-  const names = clustersOf(fleet, undefined, usage)
-  const [asked, of] = [all('cluster'), all('tenant')]
+export function fleetPart(fleet: Fleet, given: Pick<Given, 'all' | 'wrong'>): FleetPart {
+  const names = clustersOf(fleet, undefined, given)
+  const [asked, of] = [given.all('cluster'), given.all('tenant')]
   assertKnown('cluster', asked, new Set(names))
   assertKnown('tenant', of, new Set(fleet.tenants.map(({ name }) => name)))
   const on = asked.length === 0 ? names : names.filter(name => asked.includes(name))
@@ -118,7 +116,7 @@ export function fleetPart(fleet: Fleet, { all }: Pick<ParsedOptions, 'all'>, usa
     const there = fleet.tenants.find(one => one.name === name)?.clusters ?? []
     if (there.length > 0 && !there.some(cluster => on.includes(cluster))) {
       const fix = `Name one of its clusters with --cluster: ${there.join(', ')}.`
-      throw usageError(usage, `tenant ${visible(name)} is not on ${on.join(', ')}`, fix)
+      throw given.wrong(`tenant ${visible(name)} is not on ${on.join(', ')}`, fix)
     }
   }
   const tenants = of.length === 0 ? undefined : new Set(of)

@@ -3,10 +3,8 @@ import type { Origin, Step } from '../../base/origin.ts'
 import type { Json, Node } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Command, Io } from './command.ts'
-import { parseOptions, usageError } from './parse-options.ts'
+import type { Given } from './given.ts'
 import { type DirectoryRendering, exactJson, exactOf, renderDirectory, yamlText } from './rendering.ts'
-
-const USAGE = 'render DIR [--root DIR] [-o yaml|json] [--origins]'
 
 const NEWLINE = 0x0a
 
@@ -42,26 +40,30 @@ class Shown {
 /** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
 export const render: Command = {
   name: 'render',
-  usage: `${USAGE}\n       render --stdin`,
+  usage: [
+    ['[DIR]', 'the directory'],
+    ['[--root DIR]', 'no file outside of this folder is read (default: the working copy)'],
+    ['[-o yaml|json]', 'yaml for people and kubectl'],
+    ['[--origins]', 'where each value was written, instead of the objects'],
+    ['[--stdin]', 'answer requests, one JSON object on each line, with JSON lines; no DIR'],
+  ],
   run,
 }
 
-async function run(args: readonly string[], io: Io): Promise<number> {
-  const options = parseOptions(args, ['root', 'output'], USAGE, ['origins', 'stdin'])
-  if (options.has('stdin')) return answerAll(io)
-  const [directory, more] = options.positionals
-  if (!directory || more !== undefined) throw usageError(USAGE, 'exactly one DIR is required')
-  const [output, root] = [options.format(['yaml', 'json']), options.one('root')]
+async function run(given: Given, io: Io): Promise<number> {
+  if (given.has('stdin')) return answerAll(io)
+  const [directory, root] = [given.one('DIR'), given.one('root')]
+  if (directory === undefined) throw given.wrong('DIR is missing')
   const rendered = await renderDirectory({
     directory: resolve(io.cwd, directory),
     ...(root === undefined ? {} : { root: resolve(io.cwd, root) }),
     cwd: io.cwd,
   })
-  io.stdout(show(rendered, output, options.has('origins')))
+  io.stdout(show(rendered, given.format, given.has('origins')))
   return 0
 }
 
-function show({ objects, show }: DirectoryRendering, output: 'yaml' | 'json', origins: boolean): string {
+function show({ objects, show }: DirectoryRendering, output: string, origins: boolean): string {
   const shown = objects.map(object => (origins ? originsOf(object, show) : exactOf(object.root)))
   if (output === 'json') return `${exactJson(shown, 2)}\n`
   return yamlText(shown)

@@ -19,47 +19,46 @@ import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { notFollowed } from './followed-sources.ts'
-import { allowedWord, parseOptions, usageError } from './parse-options.ts'
+import type { Given } from './given.ts'
 import { repositoryAddress, rootFolder } from './working-copy.ts'
 import { writeInside } from './write-inside.ts'
-
-const USAGE =
-  'sops init --cluster C [--key-file FILE] | sops updatekeys [DIR] [--age-key-file FILE] [--pgp-key-file FILE]'
 
 /** `bailiwick sops`: creates a cluster's first key for tenants' Secrets, and re-encrypts files for other keys. */
 export const sops: Command = {
   name: 'sops',
-  usage: `${USAGE}
-
-  init             make an age key for a cluster that has none: the public half goes into .sops.yaml,
-                   the private half is printed as a Secret for the cluster, and written nowhere
-  --cluster C      cluster of this fleet, by its name in the result of check
-  --key-file FILE  write the Secret into this new file outside of the repository (mode 0600) instead
-
-Send the Secret to the cluster as it is made:
+  usage: [
+    ['init|updatekeys', 'see below'],
+    ['[DIR]', 'updatekeys: working copy (default: .)'],
+    ['[--cluster C]', 'init: cluster of this fleet, by its name in the result of check'],
+    [
+      '[--key-file FILE]',
+      'init: write the Secret into this new file outside of the repository (mode 0600), instead of printing it',
+    ],
+    [
+      '[--age-key-file FILE]',
+      'updatekeys: your age keys (default: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, ~/.config/sops/age/keys.txt)',
+    ],
+    ['[--pgp-key-file FILE]', 'updatekeys: your armored private PGP key without a passphrase'],
+  ],
+  notes: `init makes an age key for a cluster that has none: the public half goes into .sops.yaml, the private half is printed as a Secret for the cluster, and written nowhere. Send the Secret to the cluster as it is made:
   bailiwick sops init --cluster staging | kubectl --context staging create -f -
 
-  updatekeys       encrypt the data key of every file for the recipients that .sops.yaml names now
-                   (values and MAC stay; YAML files with age and PGP recipients)
-  DIR              working copy (default: .)
-  --age-key-file FILE  your age keys (default: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, ~/.config/sops/age/keys.txt)
-  --pgp-key-file FILE  your armored private PGP key without a passphrase`,
-  async run(args, io) {
-    const options = parseOptions(args, ['cluster', 'key-file', 'age-key-file', 'pgp-key-file'], USAGE)
-    const [given, more] = options.positionals
-    const verb = allowedWord(USAGE, 'subcommand', given, ['init', 'updatekeys'])
-    const cluster = options.one('cluster')
-    const keys = { age: options.one('age-key-file'), pgp: options.one('pgp-key-file') }
+updatekeys encrypts the data key of every file for the recipients that .sops.yaml names now (values and MAC stay; YAML files with age and PGP recipients).`,
+  async run(given, io) {
+    const [verb, more] = given.positionals
+    const cluster = given.one('cluster')
+    const keys = { age: given.one('age-key-file'), pgp: given.one('pgp-key-file') }
     if (verb === 'updatekeys') {
-      if (options.positionals.length > 2) throw usage('sops updatekeys takes one directory')
-      if ((cluster ?? options.one('key-file')) !== undefined) throw usage('--cluster and --key-file are for sops init')
+      if ((cluster ?? given.one('key-file')) !== undefined)
+        throw given.wrong('--cluster and --key-file are for sops init')
       return updateKeysHere(more, keys, io)
     }
-    if ((keys.age ?? keys.pgp) !== undefined) throw usage('--age-key-file and --pgp-key-file are for sops updatekeys')
-    if (more !== undefined) throw usage('sops init takes options only')
-    if (cluster === undefined) throw usage('--cluster is missing')
+    if ((keys.age ?? keys.pgp) !== undefined)
+      throw given.wrong('--age-key-file and --pgp-key-file are for sops updatekeys')
+    if (more !== undefined) throw given.wrong('sops init takes options only')
+    if (cluster === undefined) throw given.wrong('--cluster is missing')
     const dir = await rootFolder(io.cwd)
-    const keyFile = await newFileOutside(dir, options.one('key-file'), io.cwd)
+    const keyFile = await newFileOutside(dir, given, io.cwd)
     const tree = await openWorkingCopy(dir)
     const here = await repositoryAddress(dir, {})
     const { url, usual = here.branch } = here
@@ -106,14 +105,15 @@ function report(
 }
 
 /** The absolute path of a new file, which must be outside the repository so that the key is not committed. */
-async function newFileOutside(root: string, file: string | undefined, cwd: string): Promise<string | undefined> {
+async function newFileOutside(root: string, { one, wrong }: Given, cwd: string): Promise<string | undefined> {
+  const file = one('key-file')
   if (file === undefined) return undefined
   const path = resolve(cwd, file)
   const folder = await realpath(dirname(path)).catch(() => undefined)
-  if (folder === undefined) throw usage(`--key-file ${JSON.stringify(file)}: its folder does not exist`)
+  if (folder === undefined) throw wrong(`--key-file ${JSON.stringify(file)}: its folder does not exist`)
   const inside = await realpath(root)
   if (folder === inside || folder.startsWith(`${inside}${sep}`)) {
-    throw usage('--key-file names a file in the repository, where a private key would be committed')
+    throw wrong('--key-file names a file in the repository, where a private key would be committed')
   }
   return join(folder, path.slice(dirname(path).length).replace(/^[/\\]/, ''))
 }
@@ -131,8 +131,6 @@ async function writeKey(path: string, text: string): Promise<void> {
     await handle.close()
   }
 }
-
-const usage = (message: string) => usageError(USAGE, message)
 
 interface KeyFiles {
   readonly age: string | undefined

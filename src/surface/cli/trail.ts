@@ -14,40 +14,35 @@ import {
 } from '../../verdict/trail-entry.ts'
 import { type ReadTrail, type TrailProblem, verifyTrail } from '../../verdict/verify-trail.ts'
 import type { Command, Io } from './command.ts'
-import { allowedWord, parseOptions, usageError } from './parse-options.ts'
 import { printLines, table } from './terminal.ts'
+import { TEXT_OR_JSON } from './usage.ts'
 
-const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
 const MAX_LISTED = 20
 
 /** `bailiwick trail`: lists the decisions of a fleet, and verifies that none was changed or removed. */
 export const trail: Command = {
   name: 'trail',
-  usage: `${USAGE}
-
-  verify           check that no entry was changed, removed, added or moved
-  show             list the entries
-  DIR              a clone of the fleet repository (default: the current folder)
-  --ref REF        branch or commit with the trail (default: ${TRAIL_BRANCH})
-  --anchors FILE   external ids of check runs, one for each line (-: standard input). They show whether
-                   entries were cut off at the end, or rewritten
-  -o text|json     text for people
-
-Exit code 0: the trail is complete; 1: it was changed; 2: it could not be read.
+  usage: [
+    ['verify|show', 'check that no entry was changed, removed, added or moved, or list the entries'],
+    ['[DIR]', 'a clone of the fleet repository (default: the current folder)'],
+    ['[--ref REF]', `branch or commit with the trail (default: ${TRAIL_BRANCH})`],
+    [
+      '[--anchors FILE|-]',
+      'external ids of check runs, one for each line (-: standard input). They show whether entries were cut off at the end, or rewritten',
+    ],
+    TEXT_OR_JSON,
+  ],
+  notes: `Exit code 0: the trail is complete; 1: it was changed; 2: it could not be read.
 Who wrote its commits cannot be verified in a clone: GitHub shows it for each commit, and the first report lists those that the
 App did not write.`,
-  async run(args, io) {
-    const options = parseOptions(args, ['ref', 'anchors', 'output'], USAGE)
-    const [given, dir = '.', more] = options.positionals
-    const verb = allowedWord(USAGE, 'subcommand', given, ['verify', 'show'])
-    const output = options.format(['text', 'json'])
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra DIR`)
-    const noted = await readAnchors(options.one('anchors'), io)
+  async run(given, io) {
+    const [verb, dir = '.'] = given.positionals
+    const noted = await readAnchors(given.one('anchors'), io)
     const at = resolve(io.cwd, dir)
-    const read = await readTrail(at, options.one('ref') ?? TRAIL_BRANCH, noted.anchors)
+    const read = await readTrail(at, given.one('ref') ?? TRAIL_BRANCH, noted.anchors)
     const { entries, head, fleet, problems: found } = read
     const answer = { entries, head: head ?? null, fleet: fleet ?? null, problems: found, ...noted }
-    if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
+    if (given.format === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
     else printLines(io, verb === 'show' ? shown(answer, io.columns) : verified(answer))
     return found.length > 0 ? 1 : 0
   },
@@ -129,8 +124,6 @@ function shown({ entries, problems }: Answer, width?: number): string[] {
     ...(problems.length > 0 ? ['', 'The trail was changed:', ...problemLines(problems)] : []),
   ]
 }
-
-const usage = (message: string) => usageError(USAGE, message)
 
 /** The trail at a ref of a clone, and every difference from the one that was written. */
 async function readTrail(dir: string, ref: string, anchors: readonly TrailAnchor[] = []): Promise<ReadTrail> {

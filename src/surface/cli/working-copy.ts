@@ -20,6 +20,7 @@ import { GIT_REPOSITORY } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
+import type { UsageLine } from './usage.ts'
 
 interface Wanted {
   /** `--base` is given: a commit is a whole repository. */
@@ -197,8 +198,10 @@ export function givenRepository(text: string, cwd: string): GivenRepository {
 }
 
 /** Help for the option. */
-export const CLUSTER_ROOT_HELP =
-  '  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)'
+export const CLUSTER_ROOT: UsageLine = [
+  '[--cluster-root NAME=PATH]...',
+  'folder that a cluster starts from, if it is not detected (repeatable)',
+]
 
 /** Reads `--cluster-root NAME=PATH`. Throws `usage`. */
 export function clusterRoot(text: string): DeclaredCluster {

@@ -1,14 +1,17 @@
 import { runProcess } from '../../process/run-process.ts'
-import { runSetup } from './run-setup.ts'
+import { helpText } from '../cli/usage.ts'
+import { runSetup, SETUP } from './run-setup.ts'
 
-await runProcess(async () => {
-  const site = await runSetup(process.argv.slice(2), {
-    env: process.env,
-    say: line => process.stdout.write(`${line}\n`),
+const [args, say] = [process.argv.slice(2), (line: string) => process.stdout.write(`${line}\n`)]
+
+if (args.includes('--help') || args.includes('-h'))
+  say(`usage: npm run ${helpText(SETUP).replace('setup', 'setup --')}`)
+else
+  await runProcess(async () => {
+    const site = await runSetup(args, { env: process.env, say })
+    try {
+      await site.done
+    } finally {
+      await site.close()
+    }
   })
-  try {
-    await site.done
-  } finally {
-    await site.close()
-  }
-})

@@ -1,18 +1,29 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
-import { probably } from '../../base/name-list.ts'
-import { visible } from '../../base/visible.ts'
 import { githubApiUrl } from '../../config.ts'
 import { convertManifest } from '../../github/client/open-oauth.ts'
 import type { Environment } from '../../process/environment.ts'
+import { readGiven } from '../cli/given.ts'
+import type { Usage } from '../cli/usage.ts'
 import { type SetupSite, serveSetup } from './serve-setup.ts'
 
-const USAGE =
-  'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
+/** What `npm run setup -- ...` takes. */
+export const SETUP: Usage = {
+  name: 'setup',
+  seeHelp: 'Run npm run setup -- --help.',
+  usage: [
+    ['[--url URL]', 'public https:// address of the web process (default: the one in app.yml)'],
+    ['[--organization ORG]', 'organization that owns the App (default: your account)'],
+    ['[--name NAME]', 'name of the App on GitHub, 1 to 34 characters'],
+    ['[--env FILE]', 'new file for the settings (default: .env)'],
+    ['[--key FILE]', 'new file for the private key (default: bailiwick.private-key.pem)'],
+    ['[--port N]', 'port of the page on this machine (default: a free one)'],
+    ['[--force]', 'replace existing files'],
+  ],
+}
 
 interface SetupIo {
   readonly env: Environment
@@ -74,17 +85,9 @@ function packageFolder(): string {
 }
 
 function readArgs(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const { values } = parseArguments(args, {
-    organization: text,
-    url: text,
-    name: text,
-    env: text,
-    key: text,
-    port: text,
-  })
-  const { organization, url, name, env = '.env', key = 'bailiwick.private-key.pem', port = '0' } = values
-  const wrong = (message: string) => new BailiwickError('usage', message, { fix: `usage: ${USAGE}` })
+  const { one, has, wrong } = readGiven(SETUP, args)
+  const [organization, url, name] = ['organization', 'url', 'name'].map(one)
+  const [env = '.env', key = 'bailiwick.private-key.pem', port = '0'] = ['env', 'key', 'port'].map(one)
   if (organization !== undefined && !/^[A-Za-z\d][A-Za-z\d_-]{0,99}$/.test(organization)) {
     throw wrong('--organization is not the name of an organization')
   }
@@ -98,30 +101,11 @@ function readArgs(args: readonly string[]) {
   }
   return {
     organization,
-    force: values.force === true,
+    force: has('force'),
     port: Number(port),
     files: { env, key },
     // App names are unique on GitHub
     choice: { publicUrl: url, name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)) },
-  }
-}
-
-type Options = NonNullable<Parameters<typeof parseArgs>[0]>['options']
-
-function parseArguments<T extends NonNullable<Options>>(args: readonly string[], options: T) {
-  const names = [...Object.keys(options), 'force'].map(name => `--${name}`)
-  const unknown = args.map(arg => arg.split('=', 1)[0] ?? '').find(arg => arg.startsWith('--') && !names.includes(arg))
-  if (unknown !== undefined) {
-    const meant = probably(unknown, names)
-    const fix = meant === undefined ? `usage: ${USAGE}` : `Did you mean ${meant}?`
-    const message = `${visible(unknown, 100)} is not an option of setup. Allowed: ${names.join(', ')}`
-    throw new BailiwickError('usage', message, { fix })
-  }
-  try {
-    return parseArgs({ args: [...args], strict: true, options: { ...options, force: { type: 'boolean' } } })
-  } catch (cause) {
-    const message = cause instanceof Error ? (cause.message.split(/[.\n]/, 1)[0] ?? '') : ''
-    throw new BailiwickError('usage', message, { fix: `usage: ${USAGE}`, cause })
   }
 }
 

@@ -119,6 +119,37 @@ test('flux-operator may do everything where a FluxInstance is, and nothing where
   expect(may(placeholder, ...set)).toBe(false)
 })
 
+test.each([
+  ['creates the roles', '{}', true],
+  ['leaves the roles out', '{rbac: {createAggregation: false}}', false],
+  ['keeps the roles of the pages for itself', '{web: {rbac: {createAggregation: false}}}', true],
+])('flux-operator where the release of its chart %s', (_name, values, has) => {
+  const release = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: operator, namespace: flux-system}
+spec: {interval: 1h, url: oci://ghcr.io/controlplaneio-fluxcd/charts/flux-operator, ref: {tag: 0.50.0}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: flux-operator, namespace: flux-system}
+spec: {interval: 1h, chartRef: {kind: OCIRepository, name: operator}, values: ${values}}
+`
+  const files = {
+    'clusters/staging/kustomization.yaml': 'resources: [flux.yaml, operator.yaml, tenants.yaml]\n',
+    'clusters/staging/flux.yaml': instance(''),
+    'clusters/staging/operator.yaml': release,
+  }
+  const operated = indexOf(
+    files,
+    Object.keys(fleetFiles).filter(path => path.startsWith(FLUX)),
+  )
+  const group = 'fluxcd.controlplane.io'
+  expect(may(operated, 'apps/editor', 'patch', 'resourcesets', group)).toBe(has)
+  expect(may(operated, 'apps/editor', 'get', 'resourcesetinputproviders', group)).toBe(has)
+  expect(may(operated, 'apps/editor', 'patch', 'gitrepositories', SOURCE)).toBe(true)
+  expect(may(operated, 'flux-system/flux-operator', 'patch', 'resourcesets', group)).toBe(true)
+})
+
 test('what patches do to it counts, for a placeholder and for a FluxInstance', () => {
   const patched = (patches: string) => indexOf({ ...EMPTY, [`${FLUX}/kustomization.yaml`]: kustomization(patches) })
   const without = patched(WITHOUT_EDIT)

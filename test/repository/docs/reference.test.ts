@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import util from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { withCommandReference } from '../../../docs/command-reference.ts'
 import { Metrics } from '../../../src/receive/metrics.ts'
-import { COMMANDS } from '../../../src/surface/cli/commands.ts'
 import { commandWords } from '../../../src/surface/cli/complete.ts'
-import { run, scratch } from '../../surface/cli/run-main.ts'
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../../..', path), 'utf8')
 
@@ -18,36 +14,10 @@ const rowsOf = (page: string, first: RegExp) =>
     .map(([, row = '']) => row.split(/ ?\| ?/).map(cell => cell.trim().replaceAll('`', '')))
     .filter(([name = '']) => first.test(name))
 
-/** Runs something, and gives the options that the parser of Node was asked to accept meanwhile. */
-async function acceptedDuring(runs: () => Promise<unknown>): Promise<ReadonlySet<string>> {
-  const names = new Set<string>()
-  const real = util.parseArgs
-  const noting = (config: Parameters<typeof real>[0]) => {
-    for (const [name, { short }] of Object.entries(config?.options ?? {})) {
-      names.add(`--${name}`)
-      if (short !== undefined) names.add(`-${short}`)
-    }
-    return real(config)
-  }
-  const use = (parser: unknown) => {
-    Object.assign(util, { parseArgs: parser })
-    syncBuiltinESMExports()
-  }
-  use(noting)
-  await runs().finally(() => use(real))
-  return names
-}
-
 test('docs/command-line.md has the help of every command (npm run generate)', async () => {
   const page = read('docs/command-line.md')
   expect(page).toBe(await withCommandReference(page))
 })
-
-/** Options with a long and a short form, of which the help shows the short one. */
-const SHORT: Readonly<Record<string, string>> = { '--namespace': '-n', '--output': '-o' }
-
-/** Commands that look at their only argument themselves. */
-const TAKES_NONE = new Set(['explain', 'completion'])
 
 /** Commands whose options are read as in comments on GitHub, by the parser in this file. */
 const PARSED_BY: Readonly<Record<string, readonly string[]>> = {
@@ -63,20 +33,6 @@ test.each(Object.entries(PARSED_BY))('the help names every option that %s reads'
   // the App learns by itself that a step is done, in a clone the same command continues; --starter was removed
   expect(taken.filter(option => !['--continue', '--starter'].includes(option) && !documented.has(option))).toEqual([])
 })
-
-test.each(COMMANDS.map(([name]) => name).filter(name => !Object.values(PARSED_BY).flat().includes(name)))(
-  'the help of %s names every option that it takes',
-  async name => {
-    const { words, options } = await commandWords(name)
-    const variants = words.length > 0 && !TAKES_NONE.has(name) ? words.map(word => [word]) : [[]]
-    const accepted = await acceptedDuring(async () => {
-      for (const variant of variants) await run(scratch(), name, ...variant, '--no-such-option')
-    })
-    if (!TAKES_NONE.has(name)) expect(accepted.size).toBeGreaterThan(0)
-    const undocumented = [...accepted].filter(option => !options.has(option) && !options.has(SHORT[option] ?? ''))
-    expect(undocumented).toEqual([])
-  },
-)
 
 test('docs/monitoring.md lists every metric, with its labels', async () => {
   const metrics = new Metrics()

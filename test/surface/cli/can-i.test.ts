@@ -100,7 +100,7 @@ test('wrong use is refused with what to write', async () => {
     return stderr
   }
   const alone = await run(ACME, 'can-i', 'get', '--as', 'a')
-  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('VERB or RESOURCE is missing')])
+  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('RESOURCE[/NAME] is missing')])
   expect(await wrong('get', 'pods')).toContain('--as is missing')
   expect(await wrong('get', 'podz', '--as', 'a')).toContain('neither Kubernetes nor the fleet has a resource "podz"')
   expect(await wrong('get', 'gateways', '--as', 'a')).toContain(

@@ -18,9 +18,9 @@ test.each(COMMANDS.map(([name]) => name))('%s takes every option that is complet
 })
 
 test.each([
-  [[], 'shell is missing. Allowed: bash, zsh, fish. usage:'],
-  [['csh'], 'shell "csh" is not known. Allowed: bash, zsh, fish.'],
-  [['bsh'], 'shell "bsh" is not known. Allowed: bash, zsh, fish. Did you mean bash?'],
+  [[], 'bash|zsh|fish is missing. Allowed: bash, zsh, fish. usage:'],
+  [['csh'], '"csh" is not known. Allowed: bash, zsh, fish.'],
+  [['bsh'], '"bsh" is not known. Allowed: bash, zsh, fish. Did you mean bash?'],
   [['bash', 'zsh'], '"zsh" is an extra argument. usage:'],
 ])('completion %j is refused', async (args, message) => {
   const { code, stderr } = await run('/', 'completion', ...args)

@@ -127,7 +127,7 @@ describe('who-can', () => {
   })
 
   test.each([
-    [['create'], 'VERB or RESOURCE is missing'],
+    [['create'], 'RESOURCE[/NAME] is missing'],
     [['create', 'pods', 'fleet', '-n', 'aps'], 'no namespace "aps"; there are: '],
     [['create', 'podz', 'fleet'], 'neither Kubernetes nor the fleet has a resource "podz"'],
   ])('%j is refused', async (args, message) => {

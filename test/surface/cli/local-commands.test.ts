@@ -65,8 +65,11 @@ describe('fix', () => {
   })
 
   test.each([
-    [['--watch'], /^error\[usage\]: --watch is not an option of fix\. Allowed: --base, .* Run bailiwick help fix\.\n$/],
-    [['-o', 'sarif'], /^error\[usage\]: -o "sarif" is not a format\. Allowed: text, json\. usage: bailiwick fix /],
+    [
+      ['--watch'],
+      /^error\[usage\]: --watch is not an option of fix\. Allowed: --apply, --base, .* Run bailiwick help fix\.\n$/,
+    ],
+    [['-o', 'sarif'], /^error\[usage\]: -o "sarif" is not known\. Allowed: text, json\. Run bailiwick help fix\.\n$/],
   ])('%j is refused', async (args, message) => {
     expect((await run(world().fleet, 'fix', ...args)).stderr).toMatch(message)
   })

@@ -2,7 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkOptions } from '../../../src/surface/cli/check-options.ts'
+import { check } from '../../../src/surface/cli/check.ts'
+import { copyOptions } from '../../../src/surface/cli/check-options.ts'
+import { readGiven } from '../../../src/surface/cli/given.ts'
 import { run, scratch, write } from './run-main.ts'
 
 const program = join(import.meta.dirname, '../../../src/surface/cli/bailiwick.js')
@@ -66,20 +68,9 @@ describe('what every command line does', () => {
 
 describe('options of check', () => {
   test('addresses are normalised, directories start from the current one', () => {
-    const options = checkOptions(
-      [
-        'x',
-        '--repo',
-        'git@GitHub.com:Acme/Ops.git#v1/a=../ops',
-        '--repo',
-        'https://git.example/a/b=/abs=olute',
-        '-o',
-        'json',
-        '--fleet=f',
-      ],
-      '/work',
-    )
-    expect(options).toEqual({
+    const repositories = ['git@GitHub.com:Acme/Ops.git#v1/a=../ops', 'https://git.example/a/b=/abs=olute']
+    const args = ['x', ...repositories.flatMap(one => ['--repo', one]), '-o', 'json', '--fleet=f']
+    expect(copyOptions(readGiven(check, args), '/work')).toMatchObject({
       dir: '/work/x',
       fleet: '/work/f',
       output: 'json',

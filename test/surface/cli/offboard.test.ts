@@ -56,9 +56,9 @@ test('a tenant that the fleet does not have is an error, with the one that was m
 })
 
 test.each([
-  ['no name', ['offboard'], 'offboard-input'],
-  ['a second directory', ['offboard', 'dev-team', '.', 'x'], 'offboard-input'],
-  ['an option of the comment', ['offboard', 'dev-team', '--continue'], 'offboard-input'],
+  ['no name', ['offboard'], 'usage'],
+  ['a second directory', ['offboard', 'dev-team', '.', 'x'], 'usage'],
+  ['an option of the comment', ['offboard', 'dev-team', '--continue'], 'usage'],
   ['an unknown cluster', ['offboard', 'dev-team', '--cluster', 'nowhere'], 'offboard-input'],
   ['a name that is none', ['offboard', '../x'], 'offboard-input'],
 ])('%s is refused', async (_name, args, code) => {

@@ -138,7 +138,7 @@ describe('credentials that are given', () => {
     ['a key without an App', ['--access', 'github-app', '--app-private-key', '-'], '--app-private-key needs --app-id'],
     ['an App without access', ['--app-id', '5'], '--app-id does not fit --access none'],
     ['no number', ['--access', 'github-app', '--app-id', '5x'], 'is not a number'],
-    ['twice', ['--password-file', 'a', '--password-file', 'b'], 'is given twice'],
+    ['twice', ['--password-file', 'a', '--password-file', 'b'], 'is given 2 times'],
     ['Bailiwick', ['--access', 'github-app', '--app-id', '4711'], 'this is Bailiwick itself'],
   ])('%s: refused, and nothing is written', async (_name, args, words) => {
     const { code, stderr } = await onboard([...HTTPS, ...args], '', { APP_ID: '4711' })

@@ -148,12 +148,12 @@ describe('errors are one line and exit 2', () => {
   const bad: Record<string, { files?: Record<string, string>; argv: string[]; line: RegExp }> = {
     'no directory': {
       argv: [],
-      line: /^error\[usage\]: exactly one DIR is required\. usage: bailiwick render DIR [^\\]*$/,
+      line: /^error\[usage\]: DIR is missing\. usage: bailiwick render \[DIR\] [^\\]*$/,
     },
     'two directories': { argv: ['a', 'b'], line: /^error\[usage\]/ },
     'an unknown format': {
       argv: ['.', '-o', 'xml'],
-      line: /^error\[usage\]: -o "xml" is not a format\. Allowed: yaml, json\./,
+      line: /^error\[usage\]: -o "xml" is not known\. Allowed: yaml, json\./,
     },
     'an unknown option': { argv: ['.', '--force'], line: /^error\[usage\]/ },
     'no such folder': {

@@ -96,7 +96,7 @@ describe('options of every command', () => {
 
   test.each([['--color'], ['--color=red'], ['--color', 'red']])('%s is refused', async (...argv) => {
     expect((await run('/', 'explain', ...argv)).stderr).toMatch(
-      /^error\[usage\]: --color .* Allowed: auto, always, never\. usage: bailiwick help /,
+      /^error\[usage\]: --color .* Allowed: auto, always, never\. Write one of them\.\n$/,
     )
   })
 

@@ -22,6 +22,6 @@ test('render without arguments says what is missing, and how it is used', async 
   const { code, stderr } = await run(scratch(), 'render')
   expect(code).toBe(2)
   expect(stderr).toBe(
-    'error[usage]: exactly one DIR is required. usage: bailiwick render DIR [--root DIR] [-o yaml|json] [--origins]\n',
+    'error[usage]: DIR is missing. usage: bailiwick render [DIR] [--root DIR] [-o yaml|json] [--origins] [--stdin]\n',
   )
 })

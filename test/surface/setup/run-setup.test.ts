@@ -31,10 +31,15 @@ afterEach(async () => {
 })
 
 const URL_ARGS = ['--url', 'https://bailiwick.acme.dev', '--name', 'Gate of acme']
-const files = () => ['--env', join(directory, '.env'), '--key', join(directory, 'app.pem')]
+/** With the files of the test, where it names no others. */
+const withFiles = (args: readonly string[]) => [
+  ...(args.includes('--env') ? [] : ['--env', join(directory, '.env')]),
+  ...(args.includes('--key') ? [] : ['--key', join(directory, 'app.pem')]),
+  ...args,
+]
 const start = async (...args: string[]) => {
   const env = { GITHUB_API_URL: github.url }
-  site = await runSetup([...files(), ...args], { env, say: line => said.push(line) })
+  site = await runSetup(withFiles(args), { env, say: line => said.push(line) })
   return site
 }
 
@@ -177,7 +182,7 @@ describe('files that are there', () => {
 
 describe('is refused', () => {
   const refused = (args: string[], env: Record<string, string> = {}) =>
-    runSetup([...files(), ...args], { env: { GITHUB_API_URL: github.url, ...env }, say: () => {} })
+    runSetup(withFiles(args), { env: { GITHUB_API_URL: github.url, ...env }, say: () => {} })
 
   test('in production', () =>
     expect(refused(URL_ARGS, { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 'config' }))

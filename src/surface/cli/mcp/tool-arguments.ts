@@ -10,7 +10,7 @@ import { userInfo } from '../../../kube/rbac/policy-rule.ts'
 import { kubeConfigSteps } from '../../../tenants/onboard/capsule.ts'
 import { parseOnboardArguments } from '../../../tenants/onboard/parse-command.ts'
 import { type OnboardPlan, planOnboarding } from '../../../tenants/onboard/plan.ts'
-import { assertKnown } from '../parse-options.ts'
+import { assertKnown } from '../given.ts'
 import { readFleet } from '../read-fleet.ts'
 import { errorLine } from '../terminal.ts'
 import { repositoryAddress, rootFolder } from '../working-copy.ts'
@@ -123,7 +123,7 @@ export async function openFleet(given: ToolArguments, roots: Roots) {
   const reposDir = given.one('repos_dir')
   const clones = reposDir === undefined ? undefined : (await roots.folder(reposDir)).path
   const options = { one: (name: string) => (name === 'repos-dir' ? clones : undefined), all: () => [] }
-  const { fleet } = await readFleet(options, path, roots.first)
+  const { fleet } = await readFleet(options, roots.first, { folder: path })
   const names = fleet.clusters.map(({ name }) => name)
   const cluster = given.one('cluster')
   if (cluster !== undefined) assertKnown('cluster', [cluster], new Set(names))

@@ -7,6 +7,7 @@ import { canI, resourceArgument, resourcePlaceOf } from '../can-i.ts'
 import { check } from '../check.ts'
 import type { Command } from '../command.ts'
 import { explain } from '../explain.ts'
+import { readGiven } from '../given.ts'
 import { render } from '../render.ts'
 import {
   type ArgumentSchema,
@@ -223,7 +224,7 @@ async function runCommand(
   { first }: Roots,
 ): Promise<{ readonly stdout: string; readonly notes: readonly string[] }> {
   let [stdout, stderr] = ['', '']
-  await command.run(args, {
+  await command.run(readGiven(command, args), {
     stdout(text) {
       stdout += text
     },
