@@ -307,6 +307,9 @@ const followed = (groups: readonly FindingGroup[]): FindingGroup[] =>
     (one, other) => one.finding.rule !== other.finding.rule,
   )
 
+/** No rule follows from itself by others, whatever the findings: a bound all the same. */
+const MAX_DEPTH = 8
+
 type KeysOf = (group: FindingGroup) => string[]
 
 /** Puts groups below the topmost one that they find by one of their keys; of several with a key, the first. */
@@ -319,11 +322,12 @@ function joined(
   const leaders = new Map<string, FindingGroup>()
   for (const group of groups) for (const key of keysOf(group)) if (!leaders.has(key)) leaders.set(key, group)
   if (leaders.size === 0) return [...groups]
-  const topmost = (group: FindingGroup): FindingGroup => {
+  const topmost = (group: FindingGroup, depth = 0): FindingGroup => {
     const leader = wanted(group)
       .map(key => leaders.get(key))
       .find(one => one !== undefined)
-    return leader === undefined || leader === group || !isBelow(group, leader) ? group : topmost(leader)
+    if (leader === undefined || leader === group || !isBelow(group, leader) || depth === MAX_DEPTH) return group
+    return topmost(leader, depth + 1)
   }
   return [...Map.groupBy(groups, one => topmost(one))]
     .map(([top, all]) => ({

@@ -111,11 +111,10 @@ function defaultCause(
   account: string | undefined,
 ): Pick<Violation, 'cause' | 'follows'> {
   const was = account === undefined ? undefined : before?.platformObject(cluster, '/ServiceAccount', namespace, account)
-  const flag = lostDefaultAccount(cluster, index, before)
-  return {
-    ...(account === undefined ? {} : { cause: hashOf(['default account', namespace, account]) }),
-    follows: [...(was ? [removedCause(was)] : []), ...(flag ? [flag] : [])],
-  }
+  const follows = [was && removedCause(was), lostDefaultAccount(cluster, index, before)].filter(
+    one => one !== undefined,
+  )
+  return follows.length > 0 ? { cause: hashOf(['default account', namespace, ...follows]), follows } : {}
 }
 
 function isKnown(

@@ -41,7 +41,7 @@ export const schemaMismatch: Rule = {
     const compared = compareObject(object, version, definitions, isOpened, old)
     for (const violation of mismatches(subject, withoutCopied(compared, node, object)))
       if (!isOfError(violation, index)) yield violation
-    if (before) yield* refusedUpdates(subject, index, before, version.isCertain)
+    if (before) yield* refusedUpdates(subject, { index, before }, version.isCertain)
   },
 }
 
@@ -163,8 +163,7 @@ const startsWith = (path: Path, start: Path) => start.every((step, at) => path[a
 /** Changes to fields that the API server keeps immutable. `isDeclared`: the fleet declares its version. */
 function* refusedUpdates(
   subject: Subject,
-  index: FleetIndex,
-  before: FleetIndex,
+  { index, before }: Record<'index' | 'before', FleetIndex>,
   isDeclared: boolean,
 ): Iterable<Violation> {
   const { object, id, kind, node, who } = subject
