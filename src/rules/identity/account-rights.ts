@@ -228,7 +228,8 @@ export function unboundAccount(
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
   const origin = meantOrigin(applier, ACCOUNT_FIELD)
-  const better = meant ?? onlyAccount(index, node.cluster, user)
+  const former = was !== undefined && index.holdsRoles(node.cluster, was) ? accountOf(was)?.name : undefined
+  const better = meant ?? onlyAccount(index, node.cluster, user) ?? former
   const isRoot = isNodes && node.parent === undefined
   return {
     origin: was === user ? undefined : origin,
