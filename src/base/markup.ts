@@ -1,4 +1,5 @@
 import { type Message, type MessagePart, type PartType, plainText, unquoted } from './message.ts'
+import { andMore } from './name-list.ts'
 import { visible } from './visible.ts'
 
 /** What GitHub leaves alone in running text: a word of letters. Anything else could be a link, a mention, a reference or HTML. */
@@ -128,6 +129,13 @@ export function fenced(language: string, lines: readonly string[]): string {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(run => run[0].length)))
   const fence = '`'.repeat(longest + 1)
   return [`${fence}${language}`, ...lines, fence].join('\n')
+}
+
+/** The first `most` items as a Markdown list; what `line` gives is Markdown. The last line counts the others. */
+export function bullets<T>(items: readonly T[], most: number, line: (one: T) => string): string {
+  const shown = items.slice(0, most).map(one => `- ${line(one)}`)
+  const left = items.length - shown.length
+  return [...shown, ...(left > 0 ? [`- …${andMore(left)}`] : [])].join('\n')
 }
 
 /** Maximum length shown of a sentence without types. */

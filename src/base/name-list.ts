@@ -52,7 +52,16 @@ export function andMore(left: number): string {
   return left > 0 ? ` and ${left} more` : ''
 }
 
-/** The first `most` names, and how many more there are: `a, b and 3 more`. */
-export function firstNames(names: readonly string[], most: number, between = ', '): string {
-  return `${names.slice(0, most).join(between)}${andMore(names.length - most)}`
+/**
+ * The first `most` of a list, each as `show` writes it, and how many more there are: `a, b and 3 more`. `besides`: how many
+ * the list itself lacks.
+ */
+export function firstNames<T>(
+  list: readonly T[],
+  most: number,
+  show: (one: T) => string = String,
+  besides = 0,
+): string {
+  const shown = list.slice(0, most)
+  return `${shown.map(one => show(one)).join(', ')}${andMore(list.length - shown.length + besides)}`
 }

@@ -1,7 +1,7 @@
 import { code, htmlCode, prose } from '../base/markup.ts'
 import { andMore } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
-import type { AppliedObject } from './apply-report.ts'
+import { objectText } from './apply-report.ts'
 import type { ClusterPage, NodePhase, NodeState } from './cluster-page.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, fold, type Section } from './text/fit-budget.ts'
@@ -96,12 +96,12 @@ const ICONS = { failed: '❌', held: '✋', waiting: '⏳', pending: '⏳', appl
 
 function stuckText(one: NodeState, facts: CommentFacts): string {
   const { key, phase, reason, place, objects, user } = one
-  const at = place ? linkOf(place, facts) : ''
+  const at = linkOf(place, facts)
   const why = reason === undefined ? '' : `: ${prose(reason)}`
   const as = user === '' || phase !== 'failed' ? '' : ` as ${code(user)}`
   const lines = objects
     .filter(({ action }) => phase === 'failed' && action === 'refused')
-    .map(item => refusedLine(item, facts))
+    .map(item => `- ${objectText(item, where => linkOf(where, facts))}`)
   const asked = mentions(facts.authors.get(key) ?? [])
   return [
     `${ICONS[phase]} ${code(key)}${at} ${phase}${as}${why}`,
@@ -112,18 +112,9 @@ function stuckText(one: NodeState, facts: CommentFacts): string {
     .join('\n\n')
 }
 
-function refusedLine({ object, message = '', place, fields = [] }: AppliedObject, facts: CommentFacts): string {
-  const why = message === '' ? '' : `: ${code(message, 1000)}`
-  const parts = fields.flatMap(one => {
-    const at = one.place ? linkOf(one.place, facts) : ''
-    return at === '' ? [] : [`  - ${code(one.field, 300)}${at}`]
-  })
-  return [`- refused ${code(display(object))}${place ? linkOf(place, facts) : ''}${why}`, ...parts].join('\n')
-}
-
 /** Lines of another repository may be read by fewer people than those of this one. */
-function linkOf(place: NonNullable<NodeState['place']>, { here, commit }: CommentFacts): string {
-  if (place.repository !== here || place.file === '') return ''
+function linkOf(place: NodeState['place'], { here, commit }: CommentFacts): string {
+  if (place === undefined || place.repository !== here || place.file === '') return ''
   const text = code(placeOf(place, here))
   const address = fileAddress(here, commit, place.file, place.line)
   return address === undefined
@@ -140,19 +131,17 @@ function mentions(logins: readonly string[]): string {
 }
 
 function changedText({ key, objects, counts }: NodeState): string {
-  const total =
-    objects.length === 0
-      ? 0
-      : ['created', 'configured', 'pruned'].reduce((sum, one) => sum + (counts[one as 'created'] ?? 0), 0)
-  const left = total - objects.length
+  const left = CHANGES.reduce((sum, one) => sum + (counts[one] ?? 0), 0) - objects.length
   const lines = objects.map(({ action, object }) => `- ${action} ${code(display(object))}`)
-  if (left > 0) lines.push(`- …${andMore(left)}`)
+  if (left > 0 && objects.length > 0) lines.push(`- …${andMore(left)}`)
   const summary = [`${ICONS.applied} ${htmlCode(key, 150)}`, ...partsOf(counts)].join(' · ')
   return fold(summary, lines.join('\n'))
 }
 
+const CHANGES = ['created', 'configured', 'pruned'] as const
+
 function partsOf(counts: NodeState['counts']): string[] {
-  return (['created', 'configured', 'pruned'] as const).flatMap(action => {
+  return CHANGES.flatMap(action => {
     const number = counts[action] ?? 0
     return number > 0 ? [`${number} ${action}`] : []
   })

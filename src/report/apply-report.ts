@@ -1,10 +1,10 @@
-import { code, prose } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { bullets, code, prose } from '../base/markup.ts'
 import type { SourceLine } from '../base/origin.ts'
 import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluation } from '../rules/model/finding.ts'
-import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
+import { type Annotation, annotationAt, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
+import { through } from './text/audience.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
@@ -98,15 +98,7 @@ function annotationsOf({ key, outcome, reason = '', place, objects }: AppliedNod
   const whole = outcome === 'failed' && refused.length === 0
   const all = whole ? [{ title: `${key} failed`, message: redact(reason), ...(place ? { place } : {}) }] : refused
   return all.flatMap(({ title, message, place: at }) =>
-    isHere(at, here)
-      ? {
-          path: at.file,
-          line: Math.max(1, at.line),
-          level: 'failure' as const,
-          title: visible(title, 200),
-          message: visible(message, 2000),
-        }
-      : [],
+    isHere(at, here) ? annotationAt(at, 'failure', title, visible(message, 2000)) : [],
   )
 }
 
@@ -123,27 +115,33 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message, place, fields = [] }) => {
-    const at = isHere(place, here) ? ` at ${code(placeOf(place, here))}` : ''
-    const why = message ? `: ${code(redact(message, object), 1000)}` : ''
-    const parts = fields.flatMap(one =>
-      isHere(one.place, here)
-        ? [`  - ${code(redact(one.field, object), 300)} at ${code(placeOf(one.place, here))}`]
-        : [],
-    )
-    return [`- ${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
-  })
-  const left = changed.length - lines.length
-  if (left > 0) lines.push(`- …${andMore(left)}`)
+  const at = (place: SourceLine | undefined) => (isHere(place, here) ? ` at ${code(placeOf(place, here))}` : '')
+  const list = bullets(changed, MAX_OBJECTS, one => objectText(one, at))
   const unchanged = node.objects.length - changed.length
-  if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
+  const lines = [
+    list,
+    unchanged > 0 ? `- unchanged: ${count(unchanged, 'object')}` : '',
+    node.note ? `- ${prose(redact(node.note))}` : '',
+  ]
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
   // a run that ended before its first node belongs to no tenant
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
-  const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
-  const head = `### ${code(node.key)}${at} ${outcomeOf(node)}${reason}${as}`
-  if (node.note) lines.push(`- ${prose(redact(node.note))}`)
-  return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
+  const head = `### ${code(node.key)}${at(node.place)} ${outcomeOf(node)}${reason}${as}`
+  const text = [head, lines.filter(line => line !== '').join('\n')].filter(part => part !== '').join('\n\n')
+  return { text, label: 'Kustomization' }
+}
+
+/** One object with the fields that were refused. `at`: where something is, for readers who may see it; '' for others. */
+export function objectText(
+  { action, object, message, place, fields = [] }: AppliedObject,
+  at: (place: SourceLine | undefined) => string,
+): string {
+  const why = message ? `: ${code(redact(message, object), 1000)}` : ''
+  const parts = fields.flatMap(one => {
+    const where = at(one.place)
+    return where === '' ? [] : [`  - ${code(redact(one.field, object), 300)}${where}`]
+  })
+  return [`${action} ${code(display(object))}${at(place)}${why}`, ...parts].join('\n')
 }
 
 /** A refused object blocks the other objects of its stage; earlier stages remain applied. */
@@ -172,18 +170,14 @@ export interface DriftNote {
 }
 
 /** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
-export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: evaluated }: Evaluation): AppliedNode[] {
+export function applyViewFor(
+  nodes: readonly AppliedNode[],
+  { verdict, nodes: evaluated }: Evaluation,
+): readonly AppliedNode[] {
   const keys = new Set(nodes.map(node => node.key))
   const audience = new Set(evaluated.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
   const words = new PrivateWords(verdict, [...audience], evaluated)
-  return nodes.map(({ reason, note, objects, ...node }) => ({
-    ...node,
-    ...(reason === undefined ? {} : { reason: words.hide(reason) }),
-    ...(note === undefined ? {} : { note: words.hide(note) }),
-    objects: objects.map(({ message, fields, ...object }) => ({
-      ...object,
-      ...(message === undefined ? {} : { message: words.hide(message) }),
-      ...(fields === undefined ? {} : { fields: fields.map(one => ({ ...one, field: words.hide(one.field) })) }),
-    })),
-  }))
+  return through(nodes, text => words.hide(text), OPEN_OF_NODE)
 }
+
+const OPEN_OF_NODE = ['key', 'user', 'outcome', 'ready', 'object', 'action', 'drift', 'place']

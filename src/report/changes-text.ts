@@ -1,5 +1,5 @@
 import { code, htmlCode } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { andMore, firstNames } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
 import { type Changes, type Fate, idBefore, isUnchanged, type NodeChange, sumCounts } from '../verdict/diff/changes.ts'
 import {
@@ -67,9 +67,7 @@ export function changeSections(changes: Changes, level: DetailLevel): Section[] 
 function foldOf(group: TenantGroup, level: Detail): Section {
   const who = group.tenant === '' ? 'the platform' : htmlCode(group.tenant, 80)
   const same = group.clusters.length > 1 ? ' (the same)' : ''
-  const clusters = group.clusters.slice(0, 10).map(name => htmlCode(name, 80))
-  const left = group.clusters.length - clusters.length
-  const on = `${clusters.join(', ')}${andMore(left)}`
+  const on = firstNames(group.clusters, 10, name => htmlCode(name, 80))
   const counts = countsText(sumCounts(group.nodes.map(node => node.counts)))
   const summary = `${who} on ${on}${same}${counts === '' ? '' : `: ${counts}`}`
   const label = `diff of ${group.tenant === '' ? 'the platform' : 'a tenant'}`
@@ -200,8 +198,7 @@ function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefi
         : `The cluster ${code(name, 80)} is ${change}`,
     ),
     ...tenants.map(({ name, change, clusters: on, namespaces, left: besides }) => {
-      const more = andMore(besides.namespaces)
-      const places = `${namespaces.map(one => code(one, 80)).join(', ')}${more}`
+      const places = firstNames(namespaces, namespaces.length, one => code(one, 80), besides.namespaces)
       return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on, besides.clusters)}${places === '' ? '' : ` with ${places}`}`
     }),
     ...groupNodes({ ...NOTHING, nodes }).flatMap(({ node, clusters: on }) => {
@@ -226,10 +223,7 @@ function imageList(changes: Changes): Section | undefined {
   const images = new Map<string, { text: string; on: Set<string> }>()
   for (const { cluster, images: found } of changes.nodes as readonly NodeChange[]) {
     for (const { was, now, objects } of found) {
-      const shown = objects.slice(0, 5).map(name => code(name))
-      const left = objects.length - shown.length
-      const where = `${shown.join(', ')}${andMore(left)}`
-      const text = `${code(was)} → ${code(now)} in ${where}`
+      const text = `${code(was)} → ${code(now)} in ${firstNames(objects, 5, name => code(name))}`
       const image = images.get(text) ?? { text, on: new Set() }
       images.set(text, { ...image, on: image.on.add(cluster) })
     }

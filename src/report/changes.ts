@@ -1,5 +1,5 @@
 import { code, fenced } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { andMore, firstNames } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import { display } from '../kube/object.ts'
 import {
@@ -111,7 +111,7 @@ function objectLines(object: ObjectChange, detail: Detail): string[] {
 const fieldsText = (count: number): string => `${count} field${count === 1 ? '' : 's'}`
 
 /** What becomes of an object, as a part of a sentence; may hold the name of another Kustomization. */
-function whatHappens({ change, fate, node, from, forced }: ObjectChange): string {
+export function whatHappens({ change, fate, node, from, forced }: ObjectChange): string {
   const other = visible(node ?? '', 200)
   if (change === 'removed') return fate === 'moved' ? `moves to ${other}` : FATES[fate ?? 'kept']
   if (from !== undefined) {
@@ -123,7 +123,7 @@ function whatHappens({ change, fate, node, from, forced }: ObjectChange): string
 }
 
 /** A field before and after, behind `-` and `+`. */
-function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
+export function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
   if (change === 'order') return [`!  ${path}: order changed`]
   if (hidden) return [`!  ${path}: ${change}, not shown`]
   if (lines) {
@@ -156,8 +156,7 @@ export function rightLines(rights: readonly RightChange[]): string[] {
 
 function linesOf({ tenant, namespace, gains, loses, unknown }: RightChange, subjects: readonly string[]): string[] {
   const where = namespace === '' ? 'in the whole cluster' : `in ${code(namespace, 80)}`
-  const shown = subjects.slice(0, 5).map(one => code(one))
-  const all = `${shown.join(', ')}${andMore(subjects.length - 5)}`
+  const all = firstNames(subjects, 5, one => code(one))
   const who = tenant === '' ? all : `${code(tenant, 80)} (${all})`
   const verb = (one: string, many: string) => (tenant === '' && subjects.length > 1 ? many : one)
   const roles = unknown.map(role => code(role)).join(', ')
@@ -190,17 +189,16 @@ function rightText({ verbs, resource, names }: Right): string {
 
 const verbText = (verb: string): string => (/^[a-z]+$/.test(verb) ? verb : code(verb, 40))
 
+const FEW_CLUSTERS = 10
+
 /** Names of clusters, as Markdown; `more`: how many there are besides. */
 export function clusterList(clusters: readonly string[], more = 0): string {
-  const shown = clusters.slice(0, 10).map(name => code(name, 80))
-  const left = clusters.length - shown.length + more
-  return `${shown.join(', ')}${andMore(left)}`
+  return firstNames(clusters, FEW_CLUSTERS, name => code(name, 80), more)
 }
 
 /** Maximum number of lines where not all is asked for. */
 const FEW_LINES = 20
 const FEW_FIELDS = 4
-const FEW_CLUSTERS = 10
 
 /** What is listed: a line for what changes, and lines for what changes in it. */
 interface Entry {
@@ -304,7 +302,5 @@ function markOf(change: NodeChange['change'] | ObjectChange['change']): string {
 }
 
 function namesText(names: readonly string[], besides = 0): string {
-  const shown = names.slice(0, FEW_CLUSTERS).map(name => visible(name))
-  const left = names.length - shown.length + besides
-  return `${shown.join(', ')}${andMore(left)}`
+  return firstNames(names, FEW_CLUSTERS, name => visible(name), besides)
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
+import type { SourceLine } from '../base/origin.ts'
 import { visible } from '../base/visible.ts'
 import { ENGINE_VERSION } from '../fleet/model/input.ts'
 import { display } from '../kube/object.ts'
@@ -9,7 +10,7 @@ import { isShared, type NamedCheck } from '../verdict/check-names.ts'
 import { type FindingGroup, groupFindings } from '../verdict/summary.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import type { View } from './text/audience.ts'
-import { count, type FailureGroup, firstOf, fixText, groupFailures, isNew } from './text/findings.ts'
+import { count, type FailureGroup, fixText, groupFailures, isNew } from './text/findings.ts'
 import { placeOf } from './text/place.ts'
 
 /** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
@@ -48,14 +49,15 @@ export function annotationsOf(verdict: Verdict, context: ReportContext): Annotat
   ]
 }
 
-/** How many objects of one cause are named. */
+/** How many objects, and Kustomizations, of one cause are named. */
 const MAX_OBJECTS = 20
+const MAX_NODES = 5
 
 /** One annotation for each cause. */
 function annotation(group: FindingGroup, level: Annotation['level'], context: ReportContext): Annotation[] {
   const { finding, objects, clusters, identities, followers } = group
   const { origin } = finding
-  if (origin.repository !== context.repository || origin.file === '') return []
+  if (origin.repository !== context.repository) return []
   const place = changedPlace(finding, context)
   if (!isShown(place.file, context)) return []
   const whose = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
@@ -71,22 +73,23 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
           `${finding.isBefore ? 'Before this change at' : 'Written at'} ${visible(placeOf(origin, context.repository))}`,
         ]),
   ]
-  return [
-    {
-      path: place.file,
-      // a line of the base is another one of the head
-      line: finding.isBefore ? 1 : Math.max(1, place.line),
-      level,
-      title: visible(`${finding.rule}: ${whose} (${clusters.join(', ')})`, 200),
-      message: lines.join('\n'),
-    },
-  ]
+  // a line of the base is another one of the head
+  const at = finding.isBefore ? { ...place, line: 1 } : place
+  return annotationAt(at, level, `${finding.rule}: ${whose} (${clusters.join(', ')})`, lines.join('\n'))
 }
 
-function named(all: readonly string[]): string {
-  const { shown, left } = firstOf(all, MAX_OBJECTS)
-  return `${shown.map(name => visible(name)).join(', ')}${andMore(left)}`
+/** The annotation of a line; none where GitHub would not take it. */
+export function annotationAt(
+  { file, line }: Pick<SourceLine, 'file' | 'line'>,
+  level: Annotation['level'],
+  title: string,
+  message: string,
+): Annotation[] {
+  if (!isAnnotatable(file)) return []
+  return [{ path: file, line: Math.max(1, line), level, title: visible(title, 200), message }]
 }
+
+const named = (all: readonly string[]): string => firstNames(all, MAX_OBJECTS, name => visible(name))
 
 /** GitHub shows annotations on changed files only; the others are in the summary. */
 function isShown(file: string, { changedPaths }: ReportContext): boolean {
@@ -99,7 +102,7 @@ export function isAnnotatable(file: string): boolean {
 }
 
 /** GitHub shows an annotation in the diff only on a changed file: prefer the changed overlay that leads to the origin. */
-function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file: string; line: number } {
+function changedPlace(finding: Finding, { changedPaths }: ReportContext): Pick<SourceLine, 'file' | 'line'> {
   const { origin } = finding
   if (!changedPaths || changedPaths.has(origin.file)) return origin
   // Flux steps may be in another repository than the origin, kustomize steps never are
@@ -109,18 +112,20 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
 
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
   const { origin } = failure
-  const { shown, left } = firstOf(nodes)
-  const whose = `${shown.join(', ') || 'the fleet'}${andMore(left)}`
-  if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
-  return [
-    {
-      path: origin.file,
-      line: Math.max(1, origin.line),
-      level: 'failure',
-      title: visible(`could not be evaluated (${failure.code}): ${whose}`, 200),
-      message: `${visible(failure.message, 2000)}${failure.fix ? `\nFix: ${visible(failure.fix, 1000)}` : ''}`,
-    },
-  ]
+  const whose = firstNames(nodes, MAX_NODES) || 'the fleet'
+  if (origin.repository !== context.repository || !isShown(origin.file, context)) return []
+  return annotationAt(origin, 'failure', `could not be evaluated (${failure.code}): ${whose}`, withFix(failure))
+}
+
+/** What an error says to a reader of plain text, and its remedy. */
+export function withFix({
+  message,
+  fix = '',
+}: {
+  readonly message: string
+  readonly fix?: string | undefined
+}): string {
+  return `${visible(message, 2000)}${fix === '' ? '' : `\nFix: ${visible(fix, 1000)}`}`
 }
 
 /** A button of a check run: label at most 20 characters, description at most 40, at most three of them. */

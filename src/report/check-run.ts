@@ -1,7 +1,6 @@
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
-import { code, markdownOf, prose } from '../base/markup.ts'
+import { bullets, code, markdownOf, prose } from '../base/markup.ts'
 import { fixOf, type MessagePart, typedMessage } from '../base/message.ts'
-import { andMore } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import {
@@ -15,12 +14,13 @@ import { isUnchanged } from '../verdict/diff/changes.ts'
 import { countsText } from './changes.ts'
 import {
   type Annotation,
+  annotationAt,
   annotationsOf,
   buttonsOf,
   type CheckRunText,
-  isAnnotatable,
   MAX_ANNOTATIONS,
   type VerdictText,
+  withFix,
 } from './check-run-text.ts'
 import { matrixTable } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
@@ -117,17 +117,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
     title: visible(`Could not be evaluated: ${message}`, 180),
     summary: lines.join('\n'),
     annotations:
-      origin && ours && origin.file !== ''
-        ? [
-            {
-              path: origin.file,
-              line: Math.max(1, origin.line),
-              level: 'failure',
-              title: `could not be evaluated (${error.code})`,
-              message: visible(error.message, 2000) + (error.fix ? `\nFix: ${visible(error.fix, 1000)}` : ''),
-            },
-          ]
-        : [],
+      origin && ours ? annotationAt(origin, 'failure', `could not be evaluated (${error.code})`, withFix(error)) : [],
     actions: buttonsOf(context),
   }
 }
@@ -207,10 +197,7 @@ function withMissingApprovals(
 ): VerdictText {
   const [first] = missing
   if (!first) return run
-  const shown = missing.slice(0, MAX_APPROVALS).map(approvalText)
-  const left = missing.length - shown.length
-  if (left > 0) shown.push(`…${andMore(left)}`)
-  const section = `### Required approvals (${missing.length})\n\n${shown.join('\n')}`
+  const section = `### Required approvals (${missing.length})\n\n${bullets(missing, MAX_APPROVALS, approvalText)}`
   const annotations = [...missing.flatMap(approvalAnnotation), ...run.annotations]
   if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : ''
@@ -220,13 +207,13 @@ function withMissingApprovals(
 
 function approvalText({ rule, message, fix, path }: MissingApproval): string {
   const where = path === undefined ? '' : `, ${code(path)}`
-  return `- ${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
+  return `${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
 }
 
 function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Annotation[] {
-  if (path === undefined || !isAnnotatable(path)) return []
+  if (path === undefined) return []
   const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
-  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: required approval`, 200), message: text }]
+  return annotationAt({ file: path, line: 1 }, 'failure', `${rule}: required approval`, text)
 }
 
 /** Replaces an error that is about another repository. */

@@ -1,8 +1,8 @@
 import type { SourceLine } from '../base/origin.ts'
 import { redact } from '../base/visible.ts'
-import type { Visibility } from '../fleet/model/source-access.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
 import type { AppliedNode, AppliedObject, DriftNote } from './apply-report.ts'
+import type { PagePlace } from './outcome.ts'
 
 /** How far a Kustomization has come: `pending` has no result of the present run yet, `waiting` has health checks that run. */
 export type NodePhase = 'pending' | 'applied' | 'waiting' | 'held' | 'failed'
@@ -39,17 +39,10 @@ export interface NodeState {
  * What the page of a cluster shows to the readers of one repository: all Kustomizations to those of the fleet's, their own
  * to others. Plain JSON.
  */
-export interface ClusterPage {
+export interface ClusterPage extends Required<PagePlace> {
   readonly kind: 'cluster'
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id of the repository. */
-  readonly repositoryId: number
-  /** Who could see the repository when the page was made: where more can now, it is not shown. */
-  readonly visibility: Visibility
   readonly repository: string
   readonly cluster: string
-  readonly at: string
   /** The worker is applying. */
   readonly isRunning: boolean
   /** Why the last run ended before its end. */

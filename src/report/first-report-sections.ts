@@ -1,11 +1,11 @@
-import { code, htmlCode, prose } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { bullets, code, htmlCode, prose } from '../base/markup.ts'
+import { andMore, firstNames } from '../base/name-list.ts'
 import type { Finding, NodeFailure } from '../rules/model/finding.ts'
 import type { AuditItem, ClusterAudit } from '../verdict/audit/audit-item.ts'
 import type { FleetSurvey } from '../verdict/audit/survey-fleet.ts'
 import type { Gate, GateGap } from '../verdict/evaluate-gate.ts'
 import { count } from './text/findings.ts'
-import type { Section } from './text/fit-budget.ts'
+import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
 
 /** What is known of one branch that must be gated; `unread`: why its protection was not looked at. */
@@ -100,7 +100,7 @@ export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
 
 interface AuditBody {
   readonly counts: string
-  readonly lines: readonly string[]
+  readonly list: string
 }
 
 /** How many items are in which state, then the details. */
@@ -108,25 +108,20 @@ function bodyOf({ items }: ClusterAudit, here: string): AuditBody {
   const of = (state: AuditItem['state']) => items.filter(item => item.state === state)
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${of(state).length} ${state}`).join(', ')
   const open = [...of('weak'), ...of('unknown')]
-  const lines = open.slice(0, MAX_ITEMS).map(item => itemText(item, here))
-  const left = open.length - lines.length
-  return { counts, lines: [...lines, ...(left > 0 ? [`- …${andMore(left)}`] : [])] }
+  return { counts, list: bullets(open, MAX_ITEMS, item => itemText(item, here)) }
 }
 
-function clustersText(clusters: readonly ClusterAudit[], { counts, lines }: AuditBody): string {
-  const shown = clusters.slice(0, MAX_NAMED)
-  const left = clusters.length - shown.length
-  const more = andMore(left)
-  if (lines.length === 0) return `✅ ${shown.map(({ cluster }) => code(cluster, 80)).join(', ')}${more}: ${counts}`
-  const names = shown.map(({ cluster }) => htmlCode(cluster, 80)).join(', ') + more
+function clustersText(clusters: readonly ClusterAudit[], { counts, list }: AuditBody): string {
+  const names = (show: typeof code) => firstNames(clusters, MAX_NAMED, ({ cluster }) => show(cluster, 80))
+  if (list === '') return `✅ ${names(code)}: ${counts}`
   const weak = clusters[0]?.items.some(({ state }) => state === 'weak')
-  return folded(`${weak ? '⚠️' : '❔'} ${names}: ${counts}`, lines.join('\n'))
+  return fold(`${weak ? '⚠️' : '❔'} ${names(htmlCode)}: ${counts}`, list)
 }
 
 function itemText({ check, state, message, fix, origin }: AuditItem, here: string): string {
   const where = origin ? placeOf(origin, here) : ''
   const parts = [
-    `- ${state === 'weak' ? '⚠️' : '❔'} ${code(check, 80)}: ${prose(message, 400)}`,
+    `${state === 'weak' ? '⚠️' : '❔'} ${code(check, 80)}: ${prose(message, 400)}`,
     ...(where ? [`(${code(where)})`] : []),
     ...(fix ? [`**Fix:** ${prose(fix, 800)}`] : []),
   ]
@@ -236,9 +231,7 @@ export function baselineOfferText({ legacy, errorCount }: Pick<FleetSurvey, 'leg
 
 /** Names as code spans, the first few of them, and how many there are more. */
 function shownList(names: readonly string[], max = 6): string {
-  const shown = names.slice(0, max).map(name => code(name, 80))
-  const left = names.length - shown.length
-  return shown.length === 0 ? '➖' : shown.join(', ') + andMore(left)
+  return firstNames(names, max, name => code(name, 80)) || '➖'
 }
 
 /** A Markdown table whose cells are Markdown already; beyond `max` rows it counts the rest. */
@@ -250,9 +243,4 @@ export function table(titles: readonly string[], rows: readonly (readonly string
     ...rows.slice(0, max).map(row => `| ${row.join(' | ')} |`),
     ...(left > 0 ? ['', `… and ${left} more.`] : []),
   ].join('\n')
-}
-
-/** Markdown that is shown when someone opens it; `title` is HTML that is safe already. */
-function folded(title: string, body: string): string {
-  return `<details><summary>${title}</summary>\n\n${body}\n\n</details>`
 }

@@ -1,5 +1,5 @@
 import { code, prose } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { CHECK_NAME } from '../verdict/check-names.ts'
 import type { GateGap, GateState } from '../verdict/evaluate-gate.ts'
 import {
@@ -141,9 +141,8 @@ function gateSections({ gates, trail }: FirstReportFacts): Section[] {
 const stateText = ({ gate, unread }: BranchGate) => (gate ? WORDS[gate.state] : `❔ ${prose(unread ?? '', 200)}`)
 
 function gapsText(text: string, branches: readonly BranchGate[]): string {
-  const shown = branches.slice(0, MAX_NAMED).map(({ url, branch }) => `${code(shortUrl(url))} ${code(branch, 100)}`)
-  const left = branches.length - shown.length
-  return `${shown.join(', ')}${andMore(left)}:\n\n${text}`
+  const names = firstNames(branches, MAX_NAMED, ({ url, branch }) => `${code(shortUrl(url))} ${code(branch, 100)}`)
+  return `${names}:\n\n${text}`
 }
 
 const MARKS = { open: '❌', weak: '⚠️', note: 'ℹ️' } as const

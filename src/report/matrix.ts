@@ -3,29 +3,75 @@ import type { Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { countFindings } from '../verdict/summary.ts'
 import { isNew } from './text/findings.ts'
 
-/** How many tenants a table shows; the clean ones are counted beyond that. */
-const MAX_ROWS = 50
-const MAX_COLUMNS = 20
+/** What was found for each tenant on each cluster, as far as it fits. */
+interface Matrix {
+  readonly clusters: readonly string[]
+  /** Those with findings first. */
+  readonly rows: readonly {
+    /** '' for the platform. */
+    readonly tenant: string
+    /** In the order of the clusters; undefined where the tenant is not. */
+    readonly cells: readonly (StateCounts | undefined)[]
+  }[]
+  /** Tenants with the fewest findings, and clusters, that are left out. */
+  readonly left: { readonly tenants: number; readonly clusters: number }
+}
 
-/** The table tenant x cluster; `''` where there is nothing to tabulate. Tenants with findings come first. */
+/** How many findings one cell counts, each cause once. */
+export interface StateCounts {
+  readonly errors: number
+  readonly violations: number
+  /** Existing errors and violations. */
+  readonly existing: number
+  readonly warnings: number
+}
+
+/**
+ * Every tenant of a verdict, and besides them the platform and tenants that this change removes where there is something to
+ * show. Where there are more clusters than fit, those with findings are kept. Undefined where there is nothing to tabulate.
+ */
+export function matrixOf(verdict: Verdict, most: { readonly tenants: number; readonly clusters: number }) {
+  const items = itemsOf(verdict)
+  const found = Map.groupBy(items, keyOf)
+  const on = new Map(verdict.tenants.map(({ name, clusters }) => [name, new Set(clusters)]))
+  for (const { tenant, cluster } of items) on.set(tenant, (on.get(tenant) ?? new Set()).add(cluster))
+  const rows = [...on].map(([tenant, clusters]) => {
+    const cells = new Map(
+      [...clusters].map(one => [one, stateCounts(found.get(keyOf({ tenant, cluster: one })) ?? [])]),
+    )
+    return { tenant, cells, weight: [...cells.values()].reduce((sum, counts) => sum + weightOf(counts), 0) }
+  })
+  const isRed = (name: string) => rows.some(({ cells }) => weightOf(cells.get(name) ?? NONE) > 0)
+  const names = verdict.clusters.map(({ name }) => name)
+  const sorted = names.length <= most.clusters ? names : [...names.filter(isRed), ...names.filter(one => !isRed(one))]
+  const clusters = sorted.slice(0, most.clusters)
+  if (clusters.length === 0 || rows.length === 0) return undefined
+  rows.sort((a, b) => b.weight - a.weight || (nameOf(a) < nameOf(b) ? -1 : 1))
+  const shown = rows.slice(0, most.tenants)
+  const matrix: Matrix = {
+    clusters,
+    rows: shown.map(({ tenant, cells }) => ({ tenant, cells: clusters.map(name => cells.get(name)) })),
+    left: { tenants: rows.length - shown.length, clusters: names.length - clusters.length },
+  }
+  return matrix
+}
+
+const keyOf = ({ tenant, cluster }: { readonly tenant: string; readonly cluster: string }) => `${cluster}\0${tenant}`
+const itemsOf = ({ violations, warnings, errors }: Verdict) => [...violations, ...warnings, ...errors]
+const nameOf = ({ tenant }: { readonly tenant: string }) => (tenant === '' ? 'the platform' : code(tenant, 80))
+
+/** The table tenant x cluster; `''` where there is nothing to tabulate. */
 export function matrixTable(verdict: Verdict): string {
-  const cells = cellsOf(verdict)
-  const red = new Set([...cells.values()].filter(({ counts }) => weightOf(counts) > 0).map(({ cluster }) => cluster))
-  const all = verdict.clusters.map(cluster => cluster.name)
-  // where there are too many columns, the ones with findings are kept
-  const clusters =
-    all.length <= MAX_COLUMNS ? all : all.sort((a, b) => Number(red.has(b)) - Number(red.has(a))).slice(0, MAX_COLUMNS)
-  const rows = rowsOf(verdict, cells)
-  if (clusters.length === 0 || rows.length === 0) return ''
-  const shown = rows.slice(0, MAX_ROWS)
+  const matrix = matrixOf(verdict, { tenants: 50, clusters: 20 })
+  if (!matrix) return ''
+  const { clusters, rows, left } = matrix
   const lines = [
     `| tenant | ${clusters.map(name => code(name, 80)).join(' | ')} |`,
     `|---|${clusters.map(() => '---|').join('')}`,
-    ...shown.map(row => `| ${row.label} | ${clusters.map(name => row.cells.get(name) ?? '➖').join(' | ')} |`),
+    ...rows.map(row => `| ${nameOf(row)} | ${row.cells.map(cell => (cell ? cellText(cell) : '➖')).join(' | ')} |`),
   ]
-  const left = rows.length - shown.length
-  if (left > 0) lines.push('', `… and ${left} more tenants, with the fewest findings.`)
-  if (all.length > clusters.length) lines.push('', `… and ${all.length - clusters.length} more clusters.`)
+  if (left.tenants > 0) lines.push('', `… and ${left.tenants} more tenants, with the fewest findings.`)
+  if (left.clusters > 0) lines.push('', `… and ${left.clusters} more clusters.`)
   return lines.join('\n')
 }
 
@@ -45,54 +91,10 @@ function cellText({ errors, violations, existing, warnings }: StateCounts): stri
   return warnings > 0 ? `✅ (${warnings} ⚠️)` : '✅'
 }
 
-/** One tenant on one cluster. */
-interface Cell {
-  readonly tenant: string
-  readonly cluster: string
-  readonly counts: StateCounts
-}
-
-const keyOf = ({ tenant, cluster }: { readonly tenant: string; readonly cluster: string }) => `${cluster}\0${tenant}`
-
-const itemsOf = ({ violations, warnings, errors }: Verdict) => [...violations, ...warnings, ...errors]
-
-function cellsOf(verdict: Verdict): Map<string, Cell> {
-  const cells = Map.groupBy(itemsOf(verdict), keyOf)
-  return new Map(
-    [...cells].map(([key, items]) => {
-      const { tenant, cluster } = items[0]!
-      return [key, { tenant, cluster, counts: stateCounts(items) }]
-    }),
-  )
-}
-
-/** Every tenant, and besides them the platform and tenants that this change removes where there is something to show. */
-function rowsOf(verdict: Verdict, cells: ReadonlyMap<string, Cell>) {
-  const named = new Map(verdict.tenants.map(tenant => [tenant.name, new Set(tenant.clusters)]))
-  for (const { tenant, cluster } of cells.values()) named.set(tenant, (named.get(tenant) ?? new Set()).add(cluster))
-  return [...named]
-    .map(([tenant, clusters]) => {
-      const own = [...clusters].map(cluster => [cluster, cells.get(keyOf({ tenant, cluster }))?.counts] as const)
-      return {
-        label: tenant === '' ? 'the platform' : code(tenant, 80),
-        weight: own.reduce((sum, [, counts]) => sum + (counts ? weightOf(counts) : 0), 0),
-        cells: new Map(own.map(([cluster, counts]) => [cluster, counts ? cellText(counts) : '✅'])),
-      }
-    })
-    .sort((a, b) => b.weight - a.weight || (a.label < b.label ? -1 : 1))
-}
-
-/** How many findings a table cell counts, each cause once. */
-export interface StateCounts {
-  readonly errors: number
-  readonly violations: number
-  /** Existing errors and violations. */
-  readonly existing: number
-  readonly warnings: number
-}
+const NONE: StateCounts = { errors: 0, violations: 0, existing: 0, warnings: 0 }
 
 /** Counts findings and errors by what they mean for the result. */
-export function stateCounts(items: readonly (Finding | NodeFailure)[]): StateCounts {
+function stateCounts(items: readonly (Finding | NodeFailure)[]): StateCounts {
   const errors = items.filter((one): one is NodeFailure => !('level' in one))
   const findings = items.filter((one): one is Finding => 'level' in one)
   const violations = findings.filter(({ level }) => level === 'violation')
@@ -106,8 +108,6 @@ export function stateCounts(items: readonly (Finding | NodeFailure)[]): StateCou
 }
 
 /** What blocks counts more than what exists already. */
-export function weightOf({ errors, violations, existing }: StateCounts): number {
-  return (errors + violations) * 1000 + existing
-}
+const weightOf = ({ errors, violations, existing }: StateCounts) => (errors + violations) * 1000 + existing
 
 const causes = (failures: readonly NodeFailure[]) => new Set(failures.map(({ fingerprint }) => fingerprint)).size

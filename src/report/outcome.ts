@@ -1,22 +1,28 @@
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
+import type { Visibility } from '../fleet/model/source-access.ts'
 import type { EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import type { ChangePrunes } from '../verdict/change-prunes.ts'
 import type { HumanDecisions } from '../verdict/decide.ts'
-import {
-  type Changes,
-  type FieldChange,
-  mergeChanges,
-  type NodeChange,
-  type RightChange,
-  sumCounts,
-} from '../verdict/diff/changes.ts'
+import { type Changes, mergeChanges, sumCounts } from '../verdict/diff/changes.ts'
 import type { Fix } from '../verdict/fixes.ts'
 import { mergeVerdicts, readsFrom, scopeVerdict } from '../verdict/verdict-views.ts'
-import { ownPolicy, ownWaiver, ownWords } from './text/audience.ts'
+import { findingThrough, isOfFlux, ownWords, through } from './text/audience.ts'
 import { PrivateWords } from './text/private-words.ts'
 
 export type { Outcome } from '../verdict/decide.ts'
+
+/** Of which repository a page is, and when it was made. */
+export interface PagePlace {
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id of the repository; absent where it was unknown. A name can change hands, an id cannot. */
+  readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
+  /** ISO 8601. */
+  readonly at: string
+}
 
 /** Where it is reported, and about what. */
 export interface ReportContext {
@@ -126,6 +132,7 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
     verdict.tenants.map(tenant => tenant.name),
     marked,
   )
+  const hide = (text: string) => words.hide(text)
   const hides = ({ node, origin, state }: Finding | NodeFailure) => {
     const known = byKey.get(node)
     return narrower.has(origin.repository) || known?.narrower === true || (known === undefined && state === 'fixed')
@@ -141,25 +148,13 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
       errors: verdict.errors.map(one =>
         hides(one) ? failureWithoutText(one, parentOf(one.node)) : failureOf(one, words),
       ),
-      requiredApprovals: verdict.requiredApprovals.map(one => ({
-        ...one,
-        message: words.hide(one.message),
-        path: words.hide(one.path),
-        ...(one.because === undefined ? {} : { because: words.hide(one.because) }),
-      })),
-      ...(verdict.changedFiles
-        ? {
-            changedFiles: verdict.changedFiles.map(one => ({ ...one, by: one.by.map(text => words.hide(text)) })),
-          }
-        : {}),
-      notSeen: verdict.notSeen.map(({ what, source, url, reason }) => ({
-        ...(what ? { what } : {}),
-        source: words.hide(source),
-        url: words.hide(url),
-        reason: words.hide(reason),
-      })),
-      notReached: verdict.notReached.flatMap(({ id, origin, reason }) =>
-        narrower.has(origin.repository) ? [] : [{ id: words.hide(id), origin, reason: words.hide(reason) }],
+      requiredApprovals: through(verdict.requiredApprovals, hide, ['rule', 'source']),
+      ...(verdict.changedFiles ? { changedFiles: through(verdict.changedFiles, hide, ['path', 'state']) } : {}),
+      notSeen: through(verdict.notSeen, hide, ['what']),
+      notReached: through(
+        verdict.notReached.filter(({ origin }) => !narrower.has(origin.repository)),
+        hide,
+        ['origin'],
       ),
     },
     nodes: marked,
@@ -184,23 +179,10 @@ function withoutText(finding: Finding): Finding {
 }
 
 /** Its own text, with the names that only narrower sources have left out, and without files of theirs. */
-function withoutNames(
-  { edit, allowed = [], clusterAnswer, waiver, policy, ...finding }: Finding,
-  words: PrivateWords,
-): Finding {
-  const { object } = finding
-  const writing = { written: [object.name, object.namespace] }
-  const hide = (text: string) => words.hide(text, writing)
-  const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
-  return {
-    ...ownWords(finding, message => words.hideIn(message, writing)),
-    ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
-    ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
-    ...(policy ? { policy: ownPolicy(policy, text => words.hide(text)) } : {}),
-    via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
-    ...(edit && (written === undefined || hide(written) === written) ? { edit } : {}),
-    ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),
-  }
+function withoutNames(finding: Finding, words: PrivateWords): Finding {
+  const { object, via } = finding
+  const shown = findingThrough(finding, words, { written: [object.name, object.namespace] })
+  return { ...shown, via: via.filter(step => !isOfFlux(step)) }
 }
 
 /** A Kustomization is called what its parent's source calls it. */
@@ -244,10 +226,16 @@ export function changesFor(
   const words = new PrivateWords(verdict, audience, nodes)
   const hide = (text: string) => words.hide(text)
   const mine = changes.nodes.filter(node => audience.includes(node.tenant))
-  const own = mine.map(node => ownNode(node, hide))
+  const own = mine.map(node => ({
+    // another Kustomization may be another tenant's
+    ...through(node, hide, OPEN_OF_NODE),
+    node: node.node,
+    images: through(node.images, hide, ['objects']),
+  }))
+  const rights = changes.rights.filter(right => audience.includes(right.tenant))
   return {
     nodes: own,
-    rights: changes.rights.filter(right => audience.includes(right.tenant)).map(right => ownRight(right, hide)),
+    rights: through(rights, hide, ['cluster', 'tenant', 'subject', 'verbs', 'resource']),
     tenants: changes.tenants.filter(tenant => audience.includes(tenant.name)),
     clusters: [],
     totals: sumCounts(own.map(node => node.counts)),
@@ -256,42 +244,11 @@ export function changesFor(
   }
 }
 
-function ownNode(node: NodeChange, hide: (text: string) => string): NodeChange {
-  const { identity } = node
-  return {
-    ...node,
-    ...(identity ? { identity: { was: hide(identity.was), now: hide(identity.now) } } : {}),
-    objects: node.objects.map(object => ({
-      ...object,
-      // it may be another tenant's
-      ...(object.node === undefined ? {} : { node: hide(object.node) }),
-      fields: object.fields.map(field => ownField(field, hide)),
-    })),
-    images: node.images.map(({ was, now, ...image }) => ({ ...image, was: hide(was), now: hide(now) })),
-  }
-}
-
-function ownField(field: FieldChange, hide: (text: string) => string): FieldChange {
-  const { path, was, now, lines } = field
-  return {
-    ...field,
-    path: hide(path),
-    ...(was === undefined ? {} : { was: hide(was) }),
-    ...(now === undefined ? {} : { now: hide(now) }),
-    ...(lines === undefined ? {} : { lines: lines.map(hide) }),
-  }
-}
-
-function ownRight(right: RightChange, hide: (text: string) => string): RightChange {
-  const rights = (list: RightChange['gains']) => list.map(one => ({ ...one, names: one.names.map(hide) }))
-  return {
-    ...right,
-    namespace: hide(right.namespace),
-    gains: rights(right.gains),
-    loses: rights(right.loses),
-    unknown: right.unknown.map(hide),
-  }
-}
+/** What its Kustomizations are and what becomes of its objects is the reader's own. */
+const OPEN_OF_NODE = [
+  ...['cluster', 'namespace', 'name', 'tenant', 'sources', 'unknown'],
+  ...['id', 'change', 'fate', 'from'],
+]
 
 /** So many are named. */
 const MAX_NAMED = 5
@@ -313,9 +270,7 @@ export function assumedClusters(
     const where = isOwn ? `at ${first.path || './'}` : 'where it was evaluated from'
     return `Cluster ${first.name} is assumed: nothing in git says that Flux starts ${where}. Declare it ${declare}.`
   }
-  const names = assumed.slice(0, MAX_NAMED).map(({ name, path }) => (isOwn ? `${name} (${path || './'})` : name))
-  const left = assumed.length - names.length
-  const list = `${names.join(', ')}${andMore(left)}`
+  const list = firstNames(assumed, MAX_NAMED, ({ name, path }) => (isOwn ? `${name} (${path || './'})` : name))
   return `Clusters ${list} are assumed: nothing in git says that Flux starts there. Declare them ${declare}.`
 }
 
@@ -324,12 +279,5 @@ export function assumedClusters(
  * reads as its manifests do, all others by where it is now.
  */
 export function withPresentNames<T>(data: T, names: ReadonlyMap<string, string>): T {
-  return names.size === 0 ? data : (renamed(data, names) as T)
-}
-
-function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return names.get(value) ?? value
-  if (Array.isArray(value)) return value.map(item => renamed(item, names))
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renamed(item, names)]))
+  return names.size === 0 ? data : through(data, text => names.get(text) ?? text)
 }

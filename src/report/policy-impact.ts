@@ -1,5 +1,5 @@
 import { code } from '../base/markup.ts'
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
 import type { Finding, FindingPolicy, Verdict } from '../rules/model/finding.ts'
 import { count } from './text/findings.ts'
@@ -141,7 +141,7 @@ function headOf(
 ) {
   const { kind, namespace, name, action } = policy
   const who = quote(`${kind} ${namespace === '' ? name : `${namespace}/${name}`}`)
-  const by = rules.length === 0 ? '' : `, ${few(rules, MAX_NAMES, quote)}`
+  const by = rules.length === 0 ? '' : `, ${firstNames(rules, MAX_NAMES, quote)}`
   const others = tenants.filter(({ tenant }) => tenant !== '').length
   const owners = [
     ...(others < tenants.length ? ['the platform'] : []),
@@ -156,17 +156,11 @@ function tenantLines({ tenants }: PolicyImpact, quote: (text: string) => string)
     const on = clusters.map(one =>
       clusters.length === 1 ? quote(one.cluster) : `${quote(one.cluster)} (${one.objects})`,
     )
-    return `${whose}: ${objects} on ${few(on, MAX_CLUSTERS)}: ${few(names, MAX_NAMES, quote)}`
+    return `${whose}: ${objects} on ${firstNames(on, MAX_CLUSTERS)}: ${firstNames(names, MAX_NAMES, quote)}`
   })
   const rest = tenants.slice(lines.length)
   const left = rest.reduce((sum, { objects }) => sum + objects, 0)
   return left > 0 ? [...lines, `and ${rest.length} more: ${count(left, 'object')}`] : lines
-}
-
-/** The first items of a list, and the number of the others. */
-function few(list: readonly string[], max: number, quote: (text: string) => string = text => text): string {
-  const rest = list.length - max
-  return `${list.slice(0, max).map(quote).join(', ')}${andMore(rest)}`
 }
 
 /** The effect of changed policies on existing objects as a Markdown list; undefined if there is none. */

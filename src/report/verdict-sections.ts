@@ -1,13 +1,13 @@
-import { code, markdownOf, ownCode, prose } from '../base/markup.ts'
+import { bullets, code, markdownOf, ownCode, prose } from '../base/markup.ts'
 import { fixOf, typedMessage } from '../base/message.ts'
-import { andMore } from '../base/name-list.ts'
+import { andMore, firstNames } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
 import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/plaintext-secret.ts'
 import { type ChangePrunes, MAX_PRINTS } from '../verdict/change-prunes.ts'
 import { countFindings, type FindingGroup, groupApprovals, groupFindings } from '../verdict/summary.ts'
 import { impactSection } from './policy-impact.ts'
-import { count, type FailureGroup, firstOf, fixMessage, groupFailures, isNew, noteOf } from './text/findings.ts'
+import { count, type FailureGroup, fixMessage, groupFailures, isNew, noteOf, stateText } from './text/findings.ts'
 import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
 
@@ -43,9 +43,8 @@ export function verdictSections(verdict: Verdict, here: string): Section[] {
 function approvalSections({ requiredApprovals }: Verdict): Section[] {
   const all = groupApprovals(requiredApprovals)
   if (all.length === 0) return []
-  const lines = all.slice(0, 20).map(({ rule, path, message }) => `- ${code(rule)}, ${code(path)}: ${prose(message)}`)
-  if (all.length > lines.length) lines.push(`- … and ${all.length - lines.length} more`)
-  const text = `### Required approvals of a fleet admin (${all.length})\n\n${lines.join('\n')}`
+  const list = bullets(all, 20, ({ rule, path, message }) => `${code(rule)}, ${code(path)}: ${prose(message)}`)
+  const text = `### Required approvals of a fleet admin (${all.length})\n\n${list}`
   return [{ text, label: 'list of required approvals' }]
 }
 
@@ -76,34 +75,43 @@ function byRule(findings: readonly Finding[], noun: string, here: string): Secti
   })
 }
 
-function notSeenSections(verdict: Verdict): Section[] {
-  if (verdict.notSeen.length === 0) return []
-  const lines = verdict.notSeen
-    .slice(0, 50)
-    .map(seen => `- ${code(seen.source)}${seen.url === '' ? '' : ` at ${code(seen.url)}`}: ${prose(seen.reason)}`)
-  const left = verdict.notSeen.length - lines.length
-  if (left > 0) lines.push(`- …${andMore(left)}`)
-  const text = `### Not visible: only the account that applies it was evaluated\n\n${lines.join('\n')}`
+/** How many lines a list of less weight has. */
+const MAX_LISTED = 50
+
+function notSeenSections({ notSeen }: Verdict): Section[] {
+  if (notSeen.length === 0) return []
+  const list = bullets(notSeen, MAX_LISTED, ({ source, url, reason }) => {
+    return `${code(source)}${url === '' ? '' : ` at ${code(url)}`}: ${prose(reason)}`
+  })
+  const text = `### Not visible: only the account that applies it was evaluated\n\n${list}`
   return [{ text, label: 'list of sources that are not visible' }]
 }
 
 function notReachedSections({ notReached }: Verdict, here: string): Section[] {
-  if (notReached.length === 0) return []
-  const lines = notReached
-    .slice(0, 50)
-    .map(({ id, origin, reason }) => `- ${code(id)} at ${code(placeOf(origin, here))}: ${prose(reason)}`)
-  const left = notReached.length - lines.length
-  if (left > 0) lines.push(`- …${andMore(left)}`)
-  const open = `<details><summary>Not reached: ${count(notReached.length, 'Kustomization')} that no cluster builds</summary>`
-  const text = [open, lines.join('\n'), '</details>'].join('\n\n')
-  return [{ text, label: 'list of Kustomizations that no cluster builds' }]
+  return foldedList(
+    notReached,
+    `Not reached: ${count(notReached.length, 'Kustomization')} that no cluster builds`,
+    'Kustomizations that no cluster builds',
+    ({ id, origin, reason }) => `${code(id)} at ${code(placeOf(origin, here))}: ${prose(reason)}`,
+  )
+}
+
+/** A list that is folded; nothing where it would be empty. */
+function foldedList<T>(
+  items: readonly T[],
+  summary: string,
+  what: string,
+  line: (one: T) => string,
+  most = MAX_LISTED,
+): Section[] {
+  if (items.length === 0) return []
+  return [{ text: fold(summary, bullets(items, most, line)), label: `list of ${what}` }]
 }
 
 /** The classification of each changed file, folded. */
 export function changedFilesSections({ changedFiles = [] }: Pick<Verdict, 'changedFiles'>): Section[] {
-  if (changedFiles.length === 0) return []
   const { counts, lines } = changedFilesLines(changedFiles, text => code(text, 300))
-  return [{ text: fold(counts, lines.map(line => `- ${line}`).join('\n')), label: 'list of changed files' }]
+  return foldedList(lines, counts, 'changed files', line => line, lines.length)
 }
 
 /** One folded line each for kinds and for Secrets, however many there are. */
@@ -112,28 +120,22 @@ function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
     notEvaluated.filter(({ rule }) => (rule === UNENCRYPTED_SETTING) === isValue),
   ) as [Finding[], Finding[]]
   const names = new Set(kinds.map(({ object }) => `${object.apiVersion} ${object.kind}`)).size
+  const secrets = groupFindings(values)
+  const line = ({ finding }: FindingGroup) => markdownOf(typedMessage(finding))
   return [
-    ...listed(
-      kinds,
+    ...foldedList(
+      groupFindings(kinds),
       `Not evaluated: what ${count(names, 'kind')} of custom objects can do`,
       'kinds that were not evaluated',
+      line,
     ),
-    ...listed(
-      values,
-      `Not encrypted and taken for settings: values of ${count(groupFindings(values).length, 'object')}`,
+    ...foldedList(
+      secrets,
+      `Not encrypted and taken for settings: values of ${count(secrets.length, 'object')}`,
       'Secrets with settings in the open',
+      line,
     ),
   ]
-}
-
-function listed(findings: readonly Finding[], summary: string, what: string): Section[] {
-  const groups = groupFindings(findings)
-  if (groups.length === 0) return []
-  const lines = groups.slice(0, 50).map(({ finding }) => `- ${markdownOf(typedMessage(finding))}`)
-  const left = groups.length - lines.length
-  if (left > 0) lines.push(`- …${andMore(left)}`)
-  const open = `<details><summary>${summary}</summary>`
-  return [{ text: [open, lines.join('\n'), '</details>'].join('\n\n'), label: `list of ${what}` }]
 }
 
 function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {
@@ -142,13 +144,8 @@ function folded(summary: string, verdict: Verdict, state: Finding['state'], here
   const texts = groups.slice(0, 20).map(group => findingText(group, here))
   const left = groups.length - texts.length
   if (left > 0) texts.push(`…${andMore(left)}`)
-  const open = `<details><summary>${summary} (${groups.length})</summary>`
-  return [
-    {
-      text: [open, ...texts, '</details>'].join('\n\n'),
-      label: `list of ${count(groups.length, `${state === 'standing' ? 'existing' : state} violation`)}`,
-    },
-  ]
+  const label = `list of ${count(groups.length, `${stateText(state)} violation`)}`
+  return [{ text: fold(`${summary} (${groups.length})`, texts.join('\n\n')), label }]
 }
 
 /** How many objects of one finding are listed. */
@@ -189,28 +186,22 @@ function followerText(group: FindingGroup): string {
 
 /** Objects, each with its clusters where it is not on all of those of the finding. */
 function objectList({ objects, clusters }: FindingGroup): string {
-  const shown = objects.slice(0, MAX_OBJECTS).map(one => {
-    const where = one.clusters.length < clusters.length ? ` (${names(one.clusters)})` : ''
-    return `${code(display(one.object))}${where}`
+  return firstNames(objects, MAX_OBJECTS, ({ object, clusters: on }) => {
+    return `${code(display(object))}${on.length < clusters.length ? ` (${names(on)})` : ''}`
   })
-  const left = objects.length - shown.length
-  return `${shown.join(', ')}${andMore(left)}`
 }
 
-function names(list: readonly string[]): string {
-  const { shown, left } = firstOf(list, MAX_NAMED)
-  return `${shown.map(name => code(name, 120)).join(', ')}${andMore(left)}`
-}
+const names = (list: readonly string[]): string => firstNames(list, MAX_NAMED, name => code(name, 120))
 
 const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
 /** What could not be evaluated, the same way: one error for all nodes that have it. */
 export function failureText({ failure, nodes }: FailureGroup, here: string): string {
   const place = placeOf(failure.origin, here)
-  const { shown, left } = firstOf(nodes)
-  const whose = shown.length > 0 ? shown.map(key => code(key)).join(', ') : 'The fleet'
+  const shown = nodes.slice(0, MAX_NAMED)
+  const whose = shown.map(key => code(key)).join(', ') || 'The fleet'
   const note = noteOf(failure)
   return [
-    `**${whose}**${andMore(left)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
+    `**${whose}**${andMore(nodes.length - shown.length)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${markdownOf(typedMessage(failure))}`,
     ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
@@ -268,9 +259,7 @@ export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], he
   const lines = [...broken]
     .sort(([a, one], [b, two]) => weight(two) - weight(one) || (a < b ? -1 : 1))
     .map(([url, one]) => `${code(nameOf(url))} (${what(one)})`)
-  const shown = lines.slice(0, MAX_REPOSITORIES)
-  const left = lines.length - shown.length
-  return `**Would break:** ${shown.join(', ')}${andMore(left)}`
+  return `**Would break:** ${firstNames(lines, MAX_REPOSITORIES)}`
 }
 
 interface Broken {
@@ -286,9 +275,7 @@ function what({ violations, errors }: Broken): string {
     ...(errors.length > 0 ? [count(errors.length, 'new error')] : []),
   ]
   const clusters = [...new Set([...violations, ...errors].map(item => item.cluster))].sort()
-  const shown = clusters.slice(0, MAX_CLUSTERS).map(name => code(name, 80))
-  const rest = andMore(clusters.length - shown.length)
-  return `${parts.join(', ')} on ${shown.join(', ')}${rest}`
+  return `${parts.join(', ')} on ${firstNames(clusters, MAX_CLUSTERS, name => code(name, 80))}`
 }
 
 /** `acme/dev-team` of github.com; the whole address of any other host. */
@@ -327,7 +314,5 @@ export function changedFilesLines(
 }
 
 function readersOf({ by, readers }: ChangedFile, show: (value: string) => string): string {
-  if (readers === 0) return ''
-  const shown = by.slice(0, FEW_READERS)
-  return `: ${shown.map(show).join(', ')}${andMore(readers - shown.length)}`
+  return readers === 0 ? '' : `: ${firstNames(by, FEW_READERS, show, readers - by.length)}`
 }

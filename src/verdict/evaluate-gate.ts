@@ -1,4 +1,4 @@
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { CHECK_NAME, checkNameOf, isTenancyCheck } from './check-names.ts'
 
 /**
@@ -208,9 +208,8 @@ export function trailGaps({ layers, hidden, foreign }: TrailBranch, app: number)
 
 function forgedTrail(foreign: readonly string[]): GateGap[] {
   if (foreign.length === 0) return []
-  const shown = foreign.slice(0, LISTED).map(sha => sha.slice(0, 10))
-  const more = andMore(foreign.length - LISTED)
-  const what = `this App did not write ${shown.join(', ')}${more}, or GitHub does not verify the signature`
+  const commits = firstNames(foreign, LISTED, sha => sha.slice(0, 10))
+  const what = `this App did not write ${commits}, or GitHub does not verify the signature`
   return [{ level: 'open', what, fix: 'Compare the branch with `bailiwick trail verify --anchors`, and restore it.' }]
 }
 

@@ -9,6 +9,7 @@ import { isFatal } from '../flux/render-with-holes.ts'
 import { HELM_RELEASE } from '../kube/flux-kinds.ts'
 import type { Hole } from '../kube/object.ts'
 import type { Evaluated, EvaluatedNode, Evaluation, NodeFailure } from '../rules/model/finding.ts'
+import { sumOf } from './diff/changes.ts'
 import { failureOf } from './findings.ts'
 
 export const NOTHING_EVALUATED: Evaluated = {
@@ -55,19 +56,10 @@ export function evaluatedIn(nodes: readonly EvaluatedNode[], errors: readonly No
 }
 
 /** The sum over several fleets. */
-export function sumOf(all: readonly Evaluated[]): Evaluated {
-  const sum = (pick: (one: Evaluated) => number) => all.reduce((total, one) => total + pick(one), 0)
-  return {
-    clusters: sum(one => one.clusters),
-    tenants: sum(one => one.tenants),
-    kustomizations: {
-      reached: sum(one => one.kustomizations.reached),
-      present: sum(one => one.kustomizations.present),
-    },
-    objects: sum(one => one.objects),
-    releases: sum(one => one.releases),
-    holes: sum(one => one.holes),
-  }
+export function sumEvaluated(all: readonly Evaluated[]): Evaluated {
+  const { kustomizations, ...none } = NOTHING_EVALUATED
+  const both = all.map(one => one.kustomizations)
+  return { ...sumOf(none, all), kustomizations: sumOf(kustomizations, both) }
 }
 
 /** HelmReleases, whose own objects are not rendered. */

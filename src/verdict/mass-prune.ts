@@ -1,4 +1,4 @@
-import { andMore } from '../base/name-list.ts'
+import { firstNames } from '../base/name-list.ts'
 import { digestOfTexts } from '../fleet/model/same-node.ts'
 import { display, groupOf, type ObjectId } from '../kube/object.ts'
 
@@ -89,11 +89,10 @@ function whatOf({ objects, had, node }: NodePrune, vanished: boolean, limits: Pr
   for (const { id } of objects) kinds.set(id.kind, (kinds.get(id.kind) ?? 0) + 1)
   const byKind = [...kinds].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([kind, n]) => `${n} ${kind}`)
   const names = objects.map(({ id }) => display(id)).sort()
-  const more = andMore(names.length - NAMED)
   const what =
     objects.length === 0
       ? 'it would be forgotten'
-      : `it would delete ${objects.length} of ${had} objects (${byKind.join(', ')}): ${names.slice(0, NAMED).join(', ')}${more}`
+      : `it would delete ${objects.length} of ${had} objects (${byKind.join(', ')}): ${firstNames(names, NAMED)}`
   const why = vanished
     ? `All Kustomizations of ${namespaceOf(node)} are removed at once`
     : `That is more than ${limits.share} % of what it has`

@@ -1,5 +1,5 @@
 import { probably } from '../base/name-list.ts'
-import { shownObject } from '../fleet/facts/shown.ts'
+import { objectText, shownId } from '../fleet/facts/shown.ts'
 import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { type NeededObject, neededBy } from '../flux/references.ts'
 import { namesReadBy } from '../kube/capabilities/named-values.ts'
@@ -113,9 +113,7 @@ function usesOf(node: FleetNode): Use[] {
 }
 
 function failure({ node, object, path, target }: Use): NodeFailure {
-  const [kind = '', namespace = '', name = ''] = target.split('/')
-  const own = idOf(object)
-  const message = `${shownObject(own.kind, own.namespace, own.name)}: ${shownObject(kind, namespace, name)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const message = `${objectText(object)}: ${shownId(target)} not found, because no object of the fleet declares it. Flux would wait for it`
   const fix = 'Declare the object in the fleet, or correct its kind, name and namespace.'
   return failureOf(node, { code: 'flux-invalid', message, fix }, originAt(object.root, path))
 }

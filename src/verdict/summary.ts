@@ -233,23 +233,11 @@ export function countFindings(findings: readonly Finding[]): number {
 }
 
 function causeKey(finding: Finding): string {
-  const {
-    rule,
-    level,
-    reported = false,
-    severity,
-    state,
-    origin,
-    field,
-    cause,
-    isShared,
-    tenant,
-    object,
-    message,
-  } = finding
+  const { rule, level, reported = false, severity, state, origin, cause } = finding
   const what = [rule, level, reported, severity, state]
-  if (isShared) return JSON.stringify([...what, cause])
+  if (finding.isShared) return JSON.stringify([...what, cause])
   // without a line only the object and the words distinguish two
+  const { tenant, object, field, message } = finding
   if (origin.file === '') return JSON.stringify([...what, tenant, object, field, message])
   const { repository, file, line, column } = origin
   return JSON.stringify([...what, repository, file, line, cause ?? [column, nameOf(field)]])

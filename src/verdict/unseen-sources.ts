@@ -2,7 +2,7 @@ import { oncePer } from '../base/once-per.ts'
 import { isFluxInstance } from '../fleet/bootstrap/flux-instance.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
 import { heldNodes } from '../fleet/facts/reconcilers.ts'
-import { shown, shownObject } from '../fleet/facts/shown.ts'
+import { shown, shownId, shownObject } from '../fleet/facts/shown.ts'
 import { isNextVersion } from '../fleet/facts/sources.ts'
 import { sourceIdOf } from '../fleet/graph/cluster-root.ts'
 import { type ChartSource, type Fleet, type FleetNode, type IncludedSource, nodesByKey } from '../fleet/model/fleet.ts'
@@ -235,8 +235,7 @@ function withoutCluster({ nodes }: Fleet): NodeFailure[] {
 
 function withoutObject(node: FleetNode): NodeFailure {
   const name = shownObject('Kustomization', node.namespace, node.name)
-  const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
-  const message = `${name}: source ${shownObject(kind, namespace, source)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const message = `${name}: source ${shownId(node.source.id)} not found, because no object of the fleet declares it. Flux would wait for it`
   const fix =
     'Declare the source in the fleet, or correct its kind, name and namespace. If it is applied by hand, list it under sources in .github/bailiwick.yaml.'
   const origin = originAt(node.kustomization.root, ['spec', 'sourceRef', 'name'])
@@ -245,8 +244,7 @@ function withoutObject(node: FleetNode): NodeFailure {
 
 function withoutFolder(node: FleetNode): NodeFailure {
   const name = shownObject('Kustomization', node.namespace, node.name)
-  const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
-  const message = `${name}: spec.path: this repository has no directory ${shown(node.path)}. It stands for source ${shownObject(kind, namespace, source)}, which nothing declares, only while it has every directory that is applied`
+  const message = `${name}: spec.path: this repository has no directory ${shown(node.path)}. It stands for source ${shownId(node.source.id)}, which nothing declares, only while it has every directory that is applied`
   const fix = 'Correct spec.path, or list the source under sources in .github/bailiwick.yaml.'
   return failureOf(node, { code: 'path-not-found', message, fix }, originAt(node.kustomization.root, ['spec', 'path']))
 }
@@ -326,8 +324,7 @@ const isSameRefusal = (known: SourceDeclaration, one: SourceDeclaration): boolea
   known.refused && known.url === one.url && known.tenant === one.tenant
 
 function messageOf({ id, url }: SourceDeclaration): string {
-  const [kind = '', namespace = '', name = ''] = id.split('/')
-  return `${shownObject(kind, namespace, name)}: Bailiwick may not read ${shown(url)} for this tenant, so its content could not be evaluated. Allowed are sources that the fleet lists, public ones, and those that the author and everyone who pushed to the head can read`
+  return `${shownId(id)}: Bailiwick may not read ${shown(url)} for this tenant, so its content could not be evaluated. Allowed are sources that the fleet lists, public ones, and those that the author and everyone who pushed to the head can read`
 }
 
 function followed(node: FleetNode): NodeFailure {

@@ -4,7 +4,7 @@ import { mayLeadTo } from '../fleet/model/source-access.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { idOf } from '../kube/object.ts'
 import type { ChangedFile, EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
-import { evaluatedIn, sumOf } from './evaluated.ts'
+import { evaluatedIn, sumEvaluated } from './evaluated.ts'
 import { failureOf } from './findings.ts'
 import { resultOf, withSummary } from './summary.ts'
 
@@ -177,7 +177,7 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     requiredApprovals: verdicts.flatMap(verdict => verdict.requiredApprovals),
     ...(verdicts.some(({ changedFiles }) => changedFiles) ? { changedFiles: mergeFiles(verdicts) } : {}),
     ...(first.changedIn === undefined ? {} : { changedIn: first.changedIn }),
-    evaluated: sumOf(verdicts.map(verdict => verdict.evaluated)),
+    evaluated: sumEvaluated(verdicts.map(verdict => verdict.evaluated)),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
   })
 }

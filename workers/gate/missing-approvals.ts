@@ -1,7 +1,7 @@
 import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
 import type { OurCheckRun } from '../../src/github/checks.ts'
-import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
@@ -107,8 +107,7 @@ async function agreedBy(
   const { octokit, repository } = subject
   const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()
-  const approvals = await listApprovals(octokit, name, pull.number)
-  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  const present = await presentReviews(octokit, name, pull)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
   const run = (await runs()).find(one => one.name === APPROVAL_RUN && one.headSha === pull.head.sha)
   const record = run?.conclusion === 'success' ? readApprovalRecord(run.text) : undefined
@@ -123,6 +122,13 @@ async function agreedBy(
   const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
   const isOwn = pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
   return isOwn ? { login: pull.author.login, isOwn } : undefined
+}
+
+/** Reviews by others than the author that approve exactly this head. */
+async function presentReviews(octokit: Octokit, name: RepositoryName, pull: PullRequest) {
+  const author = pull.author?.login.toLowerCase()
+  const approvals = await listApprovals(octokit, name, pull.number)
+  return approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
 }
 
 function missingApprovalOf({ rule, path, message, because, source }: RequiredApproval, left: number): MissingApproval {
@@ -169,9 +175,7 @@ async function asksForApproval(
 
 async function approvedBy({ octokit, repository }: OpenedRepository, pull: PullRequest): Promise<string | undefined> {
   const name = { owner: repository.owner, repo: repository.name }
-  const author = pull.author?.login.toLowerCase()
-  const approvals = await listApprovals(octokit, name, pull.number)
-  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  const present = await presentReviews(octokit, name, pull)
   if (present.length === 0) return undefined
   const anew = await openedAnew(octokit, name, pull.number)
   for (const { login, at } of present) {

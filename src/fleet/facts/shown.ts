@@ -24,6 +24,12 @@ export function shownObject(kind: string, namespace: string, name: string): stri
   return namespace ? `${object}${shownName(namespace)}/${shownName(name)}` : `${object}${shownName(name)}`
 }
 
+/** The object of a text `<Kind>/<namespace>/<name>`. */
+export function shownId(id: string): string {
+  const [kind = '', namespace = '', name = ''] = id.split('/')
+  return shownObject(kind, namespace, name)
+}
+
 /** `shown` with its type: a value in quotes. */
 export function quoted(type: ValueType, value: string): MessagePart {
   return part(type, value, shown(value))

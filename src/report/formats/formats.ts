@@ -6,7 +6,7 @@ import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { blastRadius } from '../policy-impact.ts'
-import { count, firstOf, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
+import { count, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { placeOf } from '../text/place.ts'
 import {
@@ -54,86 +54,58 @@ function asLine({ repository, branch, because, versions }: EvaluatedAs): string 
 export function verdictJson(verdict: Verdict): Record<string, unknown> {
   const impact = blastRadius(verdict)
   return {
-    result: verdict.result,
-    summary: verdict.summary,
-    clusters: verdict.clusters.map(({ name, path, how }) => ({ name, path, how })),
-    tenants: verdict.tenants.map(({ name, clusters, namespaces, identities }) => ({
-      name,
-      clusters,
-      namespaces,
-      identities,
-    })),
+    ...pick(verdict, 'result', 'summary'),
+    clusters: verdict.clusters.map(one => pick(one, 'name', 'path', 'how')),
+    tenants: verdict.tenants.map(one => pick(one, 'name', 'clusters', 'namespaces', 'identities')),
     violations: verdict.violations.map(findingJson),
     warnings: verdict.warnings.map(findingJson),
     errors: verdict.errors.map(failureJson),
-    notSeen: verdict.notSeen.map(({ source, url, reason }) => ({ source, url, reason })),
+    notSeen: verdict.notSeen.map(one => pick(one, 'source', 'url', 'reason')),
     notReached: verdict.notReached.map(({ id, origin, reason }) => ({ id, origin: originJson(origin), reason })),
-    requiredApprovals: verdict.requiredApprovals.map(({ rule, message, path }) => ({ rule, message, path })),
-    ...(verdict.changedFiles ? { changedFiles: verdict.changedFiles } : {}),
-    evaluated: verdict.evaluated,
-    ...(verdict.filter ? { filter: verdict.filter } : {}),
+    requiredApprovals: verdict.requiredApprovals.map(one => pick(one, 'rule', 'message', 'path')),
+    ...pick(verdict, 'changedFiles', 'evaluated', 'filter'),
     ...(impact.length > 0 ? { policyImpact: impact } : {}),
     ...(verdict.notEvaluated.length > 0 ? { notEvaluated: verdict.notEvaluated.map(findingJson) } : {}),
   }
 }
 
+/** These keys of an object, as far as it has them. */
+function pick<T extends object, K extends keyof T>(from: T, ...keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(keys.flatMap(key => (from[key] === undefined ? [] : [[key, from[key]]]))) as Partial<
+    Pick<T, K>
+  >
+}
+
 function findingJson(finding: Finding): Record<string, unknown> {
-  const {
-    rule,
-    severity,
-    state,
-    cluster,
-    tenant,
-    identity,
-    object,
-    field,
-    origin,
-    via,
-    message,
-    fix,
-    fingerprint,
-    cause,
-    policy,
-    isBefore,
-  } = finding
-  const { apiVersion, kind, namespace, name } = object
+  const { object, field, origin, via, policy } = finding
   return {
-    rule,
-    severity,
-    state,
-    cluster,
-    tenant,
-    identity,
-    object: { apiVersion, kind, namespace, name },
+    ...pick(finding, 'rule', 'severity', 'state', 'cluster', 'tenant', 'identity'),
+    object: pick(object, 'apiVersion', 'kind', 'namespace', 'name'),
     field,
     origin: originJson(origin),
-    via: via.map(({ step, file, line }) => ({ step, file, line })),
-    message,
-    fix,
-    fingerprint,
-    ...(isBefore ? { isBefore } : {}),
-    ...(cause === undefined ? {} : { cause }),
+    via: via.map(step => pick(step, 'step', 'file', 'line')),
+    ...pick(finding, 'message', 'fix', 'fingerprint', 'isBefore', 'cause'),
     ...(policy ? { policy: policyJson(policy) } : {}),
   }
 }
 
-function policyJson({ kind, namespace, name, rule, action, origin, isUnchanged }: FindingPolicy) {
-  const { repository, file, line } = origin
+function policyJson(policy: FindingPolicy) {
   return {
-    ...{ kind, namespace, name, rule, action },
-    origin: { repository, file, line },
-    objectUnchanged: isUnchanged === true,
+    ...pick(policy, 'kind', 'namespace', 'name', 'rule', 'action'),
+    origin: pick(policy.origin, 'repository', 'file', 'line'),
+    objectUnchanged: policy.isUnchanged === true,
   }
 }
 
 function failureJson(failure: NodeFailure): Record<string, unknown> {
-  const { code, state, cluster, tenant, node, message, fix, origin, fingerprint, hides, since } = failure
-  return { code, state, cluster, tenant, node, message, fix, origin: originJson(origin), fingerprint, hides, since }
+  return {
+    ...pick(failure, 'code', 'state', 'cluster', 'tenant', 'node', 'message', 'fix'),
+    origin: originJson(failure.origin),
+    ...pick(failure, 'fingerprint', 'hides', 'since'),
+  }
 }
 
-function originJson({ repository, file, line, column }: Finding['origin']) {
-  return { repository, file, line, column }
-}
+const originJson = (origin: Finding['origin']) => pick(origin, 'repository', 'file', 'line', 'column')
 
 /**
  * The verdict as workflow commands of GitHub Actions: `::error` for what is new and blocks, `::warning` for warnings,
@@ -191,13 +163,13 @@ function elsewhereCommand(elsewhere: Elsewhere): string[] {
   return text === undefined ? [] : [`::${name} title=bailiwick%3A not listed::${data(text)}`]
 }
 
+const MAX_OBJECTS = 20
+const MAX_NODES = 5
+
 /** The objects of a cause with several, and what follows from it. */
 function reachedBy({ objects, followers }: FindingGroup): string {
-  const { shown, left } = firstOf(
-    objects.map(({ object }) => display(object)),
-    20,
-  )
-  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${andMore(left)}`
+  const shown = objects.slice(0, MAX_OBJECTS).map(({ object }) => display(object))
+  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${andMore(objects.length - shown.length)}`
   const following = followers.map(
     one => `\nFollows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`,
   )
@@ -205,8 +177,8 @@ function reachedBy({ objects, followers }: FindingGroup): string {
 }
 
 function whoseOf(nodes: readonly string[]): string {
-  const { shown, left } = firstOf(nodes)
-  return shown.length === 0 ? '' : `\nKustomizations: ${visible(shown.join(', '), 1000)}${andMore(left)}`
+  const shown = nodes.slice(0, MAX_NODES).join(', ')
+  return shown === '' ? '' : `\nKustomizations: ${visible(shown, 1000)}${andMore(nodes.length - MAX_NODES)}`
 }
 
 function command(

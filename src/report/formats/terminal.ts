@@ -1,6 +1,6 @@
 import { terminalOf } from '../../base/markup.ts'
 import { fixOf, type Message, typedMessage } from '../../base/message.ts'
-import { andMore } from '../../base/name-list.ts'
+import { firstNames } from '../../base/name-list.ts'
 import type { Origin } from '../../base/origin.ts'
 import { redactLines, visible } from '../../base/visible.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
@@ -8,16 +8,7 @@ import type { Finding, RequiredApproval, Verdict } from '../../rules/model/findi
 import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/summary.ts'
 import { assumedClusters } from '../outcome.ts'
 import { blastRadius, impactHeading, impactLines } from '../policy-impact.ts'
-import {
-  type FailureGroup,
-  firstOf,
-  fixMessage,
-  groupFailures,
-  headlineOf,
-  isNew,
-  noteOf,
-  stateText,
-} from '../text/findings.ts'
+import { type FailureGroup, fixMessage, groupFailures, headlineOf, isNew, noteOf, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { markedValue, placeOf } from '../text/place.ts'
 import { changedFilesLines } from '../verdict-sections.ts'
@@ -138,10 +129,7 @@ function objectText(group: FindingGroup, object: ObjectId, on: readonly string[]
   return `${visible(display(object))}${on.length < group.clusters.length ? ` (${list(on)})` : ''}`
 }
 
-function list(names: readonly string[]): string {
-  const { shown: few, left } = firstOf(names, FEW)
-  return `${few.map(name => visible(name)).join(', ')}${andMore(left)}`
-}
+const list = (names: readonly string[]): string => firstNames(names, FEW, name => visible(name))
 
 function approvalLines({ rule, path, message }: RequiredApproval): string[] {
   return [
@@ -154,10 +142,9 @@ function approvalLines({ rule, path, message }: RequiredApproval): string[] {
 function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, look: Look): string[] {
   const place = linkedPlace(failure.origin, here, look)
   const state = isNew(failure) ? '' : ' (existing)'
-  const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
   const details = [
-    ...(few.length > 0 ? [`  node     ${few.map(key => visible(key)).join(', ')}${andMore(left)}`] : []),
+    ...(nodes.length > 0 ? [`  node     ${list(nodes)}`] : []),
     ...(note === '' ? [] : [`  note     ${note}`]),
     ...(failure.fix ? [`  fix      ${say(fixOf(failure))}`] : []),
   ]

@@ -1,7 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { sayingOf } from '../../base/message.ts'
 import { visible } from '../../base/visible.ts'
-import type { Visibility } from '../../fleet/model/source-access.ts'
 import type { EvaluatedNode, Evaluation, Finding, Verdict } from '../../rules/model/finding.ts'
 import type { CoveredPolicy } from '../../rules/policies/policy-coverage.ts'
 import type { AccessOverview } from '../../verdict/audit/access-overview.ts'
@@ -9,7 +8,7 @@ import type { AuditItem, ClusterAudit } from '../../verdict/audit/audit-item.ts'
 import type { Fix } from '../../verdict/fixes.ts'
 import { countFindings } from '../../verdict/summary.ts'
 import { CLOSED_ERROR, checkRunOf, isOpenError } from '../check-run.ts'
-import { assumedClusters, type Outcome, type ReportContext } from '../outcome.ts'
+import { assumedClusters, type Outcome, type PagePlace, type ReportContext } from '../outcome.ts'
 import { blastRadius, impactHeading, impactLines, type PolicyImpact } from '../policy-impact.ts'
 import { viewFor } from '../text/audience.ts'
 import { groupFailures, isNew } from '../text/findings.ts'
@@ -22,16 +21,6 @@ import {
   type SeenSource,
   type StoredPolicy,
 } from './fleet-page.ts'
-
-/** Where a page belongs, and when it was made. */
-interface PagePlace {
-  readonly owner: string
-  readonly repo: string
-  readonly repositoryId?: number
-  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
-  readonly visibility?: Visibility
-  readonly at: string
-}
 
 /** What a page holds of each list: more than people read, less than what would fill a store. */
 const MAX = {

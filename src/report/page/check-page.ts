@@ -1,14 +1,13 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Message } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
-import type { Visibility } from '../../fleet/model/source-access.ts'
 import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import type { HumanDecisions } from '../../verdict/decide.ts'
 import type { Changes } from '../../verdict/diff/changes.ts'
 import type { Fix } from '../../verdict/fixes.ts'
 import { groupFindings } from '../../verdict/summary.ts'
 import { shownLines } from '../../verdict/written-lines.ts'
-import type { ReportContext } from '../outcome.ts'
+import type { PagePlace, ReportContext } from '../outcome.ts'
 import type { ImpactLines } from '../policy-impact.ts'
 import type { View } from '../text/audience.ts'
 import { markedValue } from '../text/place.ts'
@@ -68,14 +67,8 @@ export interface PageError {
  * What the page of one check of a commit shows: plain JSON of bounded size. It holds what the readers of its repository may see and
  * nothing else, so everyone with read access to the repository may read all of it.
  */
-export interface CheckPage {
+export interface CheckPage extends PagePlace {
   readonly kind: 'check'
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id of the repository; absent where it was unknown. A name can change hands, an id cannot. */
-  readonly repositoryId?: number
-  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
-  readonly visibility?: Visibility
   /** Normalized address. */
   readonly repository: string
   readonly headSha: string
@@ -83,8 +76,6 @@ export interface CheckPage {
   readonly check: string
   readonly about: ReportContext['kind']
   readonly fleet?: { readonly repository: string; readonly commit: string }
-  /** When it was evaluated, ISO 8601. */
-  readonly at: string
   readonly conclusion: 'success' | 'failure'
   readonly title: string
   /** Absent: no verdict, because of `error` or because no fleet resources are affected. */

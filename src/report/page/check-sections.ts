@@ -3,87 +3,44 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import {
   type Changes,
   type Counts,
-  type FieldChange,
   idBefore,
   isUnchanged,
   type NodeChange,
   type ObjectChange,
-  type Right,
-  type RightChange,
 } from '../../verdict/diff/changes.ts'
-import { type StateCounts, stateCounts, weightOf } from '../matrix.ts'
+import { countsText, fieldLines, rightLines, whatHappens } from '../changes.ts'
+import { matrixOf, type StateCounts } from '../matrix.ts'
 import { count } from '../text/findings.ts'
-import { type Content, type Html, html } from './html.ts'
-
-/** How many tenants and clusters are shown; those with findings come first. */
-const MAX_ROWS = 200
-const MAX_COLUMNS = 30
+import { type Content, type Html, html, prose, table } from './html.ts'
 
 /** The table tenant x cluster; undefined where there is nothing to tabulate. */
 export function matrixSection(verdict: Verdict): Html | undefined {
-  const cells = cellsOf(verdict)
-  const weights = weightsOf(cells)
-  const clusters = sorted(
-    verdict.clusters.map(({ name }) => name),
-    weights.clusters,
-  )
-  const tenants = sorted([...verdict.tenants.map(({ name }) => name), ...weights.tenants.keys()], weights.tenants)
-  if (clusters.length === 0 || tenants.length === 0) return undefined
-  const isThere = new Set(verdict.tenants.flatMap(({ name, clusters }) => clusters.map(one => keyOf(one, name))))
-  const columns = clusters.slice(0, MAX_COLUMNS)
-  const rows = tenants.slice(0, MAX_ROWS).map(tenant => {
-    const row = columns.map(cluster => {
-      const key = keyOf(cluster, tenant)
-      return html`<td class="cell">${cellText(cells.get(key), isThere.has(key))}</td>`
-    })
-    return html`<tr><th scope="row">${tenant === '' ? 'the platform' : tenant}</th>${row}</tr>
-`
-  })
-  const left = [
-    ...(tenants.length > MAX_ROWS ? [`${tenants.length - MAX_ROWS} more tenants`] : []),
-    ...(clusters.length > MAX_COLUMNS ? [`${clusters.length - MAX_COLUMNS} more clusters`] : []),
+  const matrix = matrixOf(verdict, { tenants: 200, clusters: 30 })
+  if (!matrix) return undefined
+  const { clusters, rows, left } = matrix
+  const more = [
+    ...(left.tenants > 0 ? [`${left.tenants} more tenants`] : []),
+    ...(left.clusters > 0 ? [`${left.clusters} more clusters`] : []),
   ].join(' and ')
-  return html`<div class="scroll" role="region" aria-label="Table of clusters and tenants" tabindex="0"><table>
-<thead><tr><th scope="col">Tenant</th>${columns.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>
-${left !== '' && html`<p class="dim">and ${left}, with the fewest findings</p>`}`
+  const lines = rows.map(({ tenant, cells }) => {
+    const row = cells.map(
+      cell => html`<td class="cell">${cell ? cellText(cell) : html`<span class="dim">not there</span>`}</td>`,
+    )
+    return html`<tr><th scope="row">${tenant === '' ? 'the platform' : tenant}</th>${row}</tr>`
+  })
+  return html`${table('Table of clusters and tenants', ['Tenant', ...clusters], lines)}
+${more !== '' && html`<p class="dim">and ${more}, with the fewest findings</p>`}`
 }
 
-const keyOf = (cluster: string, tenant: string) => JSON.stringify([cluster, tenant])
-
-function cellsOf({ violations, warnings, errors }: Verdict): Map<string, StateCounts> {
-  const cells = Map.groupBy([...violations, ...warnings, ...errors], one => keyOf(one.cluster, one.tenant))
-  return new Map([...cells].map(([key, items]) => [key, stateCounts(items)]))
-}
-
-function weightsOf(cells: ReadonlyMap<string, StateCounts>) {
-  const clusters = new Map<string, number>()
-  const tenants = new Map<string, number>()
-  for (const [key, counts] of cells) {
-    const [cluster, tenant]: [string, string] = JSON.parse(key)
-    const weight = weightOf(counts)
-    clusters.set(cluster, (clusters.get(cluster) ?? 0) + weight)
-    tenants.set(tenant, (tenants.get(tenant) ?? 0) + weight)
-  }
-  return { clusters, tenants }
-}
-
-function sorted(names: readonly string[], weights: ReadonlyMap<string, number>): string[] {
-  const unique = [...new Set(names)]
-  return unique.sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0) || (a < b ? -1 : 1))
-}
-
-function cellText(cell: StateCounts | undefined, isThere: boolean): Html {
-  if (cell && cell.errors > 0) return html`<span class="tag warn">? not evaluated</span>`
-  if (cell && cell.violations > 0) return html`<span class="tag bad">✗ ${cell.violations}</span>`
+function cellText({ errors, violations, existing, warnings }: StateCounts): Html {
+  if (errors > 0) return html`<span class="tag warn">? not evaluated</span>`
+  if (violations > 0) return html`<span class="tag bad">✗ ${violations}</span>`
   const notes = [
-    ...(cell && cell.existing > 0 ? [`${cell.existing} existing`] : []),
-    ...(cell && cell.warnings > 0 ? [count(cell.warnings, 'warning')] : []),
+    ...(existing > 0 ? [`${existing} existing`] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
   ].join(', ')
-  if (notes !== '') return html`<span class="tag good">✓</span> <span class="dim small">${notes}</span>`
-  return isThere ? html`<span class="tag good">✓ clean</span>` : html`<span class="dim">not there</span>`
+  if (notes === '') return html`<span class="tag good">✓ clean</span>`
+  return html`<span class="tag good">✓</span> <span class="dim small">${notes}</span>`
 }
 
 /** How many objects a page writes out. */
@@ -103,7 +60,7 @@ export function changesSection(changes: Changes): Content {
     return block
   })
   return [
-    html`<p>${countsText(changes.totals)}</p>${hiddenLine(hidden)}`,
+    html`<p>${countsLine(changes.totals)}</p>${hiddenLine(hidden)}`,
     clusters.map(({ name, change }) => html`<p>Cluster <strong>${name}</strong> is ${change}.</p>`),
     tenants.map(
       ({ name, change, namespaces, left: besides }) =>
@@ -111,7 +68,8 @@ export function changesSection(changes: Changes): Content {
     ),
     pruned.length > 0 &&
       html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
-    rights.length > 0 && html`<h3>Permission changes</h3>${rights.map(rightBlock)}`,
+    rights.length > 0 &&
+      html`<h3>Permission changes</h3><ul class="dots">${rightLines(rights).map(line => html`<li>${prose(line)}</li>`)}</ul>`,
     blocks,
     left.tenants + left.clusters > 0 &&
       html`<p class="dim">${count(left.tenants, 'tenant')} and ${count(left.clusters, 'cluster')} more are new or removed.</p>`,
@@ -127,19 +85,16 @@ function hiddenLine(hidden: number): Content {
   )
 }
 
-function countsText(counts: Counts): string {
-  const words = (['added', 'changed', 'replaced', 'moved', 'removed', 'deleted'] as const).filter(
-    word => counts[word] > 0,
-  )
-  const parts = words.map(word => (word === 'deleted' ? `${counts[word]} of them deleted` : `${counts[word]} ${word}`))
-  return parts.length > 0 ? `Objects: ${parts.join(', ')}.` : 'No object differs.'
+function countsLine(counts: Counts): string {
+  const text = countsText(counts)
+  return text === '' ? 'No object differs.' : `Objects: ${text}.`
 }
 
 function nodeBlock(node: NodeChange, room: number, counted: boolean): Html {
   const { cluster, namespace, name, tenant, change, unknown, suspended, identity, counts, objects, images } = node
   const shown = objects.slice(0, room)
   return html`<details class="more"${room >= MAX_OBJECTS && html` open`}><summary>${cluster}: ${namespace}/${name} <span class="tags">${tenant !== '' && html`<span class="tag">${tenant}</span>`}<span class="tag">${change}</span>${suspended && html`<span class="tag none">suspended</span>`}</span></summary>
-${counted && html`<p class="dim small">${countsText(counts)}</p>`}${unknown && html`<p>What it is ${unknown} the change cannot be rendered.</p>`}
+${counted && html`<p class="dim small">${countsLine(counts)}</p>`}${unknown && html`<p>What it is ${unknown} the change cannot be rendered.</p>`}
 ${identity && html`<p>Applied as <code>${identity.now}</code> in place of <code>${identity.was}</code>.</p>`}
 ${images.length > 0 && html`<ul class="dots">${images.map(({ was, now }) => html`<li>image <code>${was}</code> becomes <code>${now}</code></li>`)}</ul>`}
 ${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">and ${count(objects.length - shown.length, 'object')} more</p>`}
@@ -148,51 +103,17 @@ ${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">
 }
 
 const TONES = { added: 'good', changed: 'warn', removed: 'bad', replaced: 'bad', moved: 'none' } as const
-const FATES = {
-  deleted: 'Flux deletes it',
-  orphaned: 'it stays on the cluster, no longer managed by Flux',
-  kept: 'it is kept by a mark of its own',
-  suspended: 'nothing happens until its Kustomization is resumed',
-  moved: 'another Kustomization has it now',
-} as const
 
-function objectBlock({ id, change, fate, node, from, forced, fields, fieldCount }: ObjectChange): Html {
-  const notes = [
-    ...(from === undefined ? [] : [`from namespace ${from}`]),
-    ...(fate ? [from === undefined ? FATES[fate] : 'Flux deletes the one there'] : []),
-    ...(node === undefined ? [] : [node]),
-    ...(forced === undefined ? [] : [forced ? 'deleted and created again' : 'the API server refuses this change']),
-  ].join('; ')
-  return html`<h3 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${notes !== '' && html` <span class="dim small">${notes}</span>`}</h3>
-${fields.length > 0 && html`<pre class="diff" tabindex="0" aria-label="Changed fields of ${display(id)}">${fields.map(fieldLines)}</pre>`}
+function objectBlock(object: ObjectChange): Html {
+  const { id, change, fields, fieldCount } = object
+  const what = whatHappens(object)
+  const lines = fields.flatMap(field => fieldLines(field, 'full'))
+  return html`<h3 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${what !== change && html` <span class="dim small">${what}</span>`}</h3>
+${lines.length > 0 && html`<pre class="diff" tabindex="0" aria-label="Changed fields of ${display(id)}">${lines.map(line => html`<span${tone(line)}>${line}</span>`)}</pre>`}
 ${fieldCount > fields.length && html`<p class="dim small">and ${count(fieldCount - fields.length, 'field')} more</p>`}
 `
 }
 
-function fieldLines({ path, change, was, now, lines, hidden }: FieldChange): Content {
-  if (hidden)
-    return html`<span>  ${path}: the value ${change === 'added' ? 'is new' : change === 'removed' ? 'is gone' : 'changes'}, and is not shown</span>`
-  if (change === 'order') return html`<span>  ${path}: another order</span>`
-  if (lines)
-    return [
-      html`<span>  ${path}:</span>`,
-      lines.map(line => html`<span${tone(line)}>${line.slice(0, 1)}   ${line.slice(1)}</span>`),
-    ]
-  return [
-    was !== undefined && html`<span class="del">- ${path}: ${was}</span>`,
-    now !== undefined && html`<span class="add">+ ${path}: ${now}</span>`,
-  ]
-}
-
 function tone(line: string): Content {
   return line.startsWith('+') ? html` class="add"` : line.startsWith('-') && html` class="del"`
-}
-
-function rightBlock({ subject, cluster, namespace, gains, loses, unknown }: RightChange): Html {
-  const where = namespace === '' ? 'everywhere' : `in ${namespace}`
-  return html`<p><code>${subject}</code> ${where} on ${cluster}</p><ul class="dots">${gains.map(right => html`<li><span class="tag bad">gains</span> ${rightText(right)}</li>`)}${loses.map(right => html`<li><span class="tag good">loses</span> ${rightText(right)}</li>`)}${unknown.map(role => html`<li><span class="tag warn">not known</span> <code>${role}</code></li>`)}</ul>`
-}
-
-function rightText({ verbs, resource, names }: Right): Html {
-  return html`${verbs.join(', ')} <code>${resource}</code>${names.length > 0 && html` called ${names.join(', ')}`}`
 }

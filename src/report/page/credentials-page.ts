@@ -1,6 +1,6 @@
-import type { Visibility } from '../../fleet/model/source-access.ts'
-import { type Content, type Html, html, type Links, placeLink, repositoryLink, when } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import type { PagePlace } from '../outcome.ts'
+import { type Content, type Html, html, type Links, paged, placeLink, repositoryLink, table, when } from './html.ts'
+import { type Frame, layout, tiles } from './layout.ts'
 
 /** One row of a credentials report. It contains no Secret value and no key. */
 interface CredentialRow {
@@ -25,17 +25,10 @@ export interface CredentialGroup {
  * The data of a fleet's credentials page: plain JSON of limited size. It lists deploy keys, which GitHub shows only to admins,
  * so only people who maintain or administer the fleet's own repository may see it.
  */
-export interface CredentialsPage {
+export interface CredentialsPage extends PagePlace {
   readonly kind: 'credentials'
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id for the repository. */
-  readonly repositoryId?: number
-  /** The repository's visibility when the page was made; the page is hidden if more people can see the repository now. */
-  readonly visibility?: Visibility
   readonly repository: string
   readonly commit: string
-  readonly at: string
   readonly groups: readonly CredentialGroup[]
   /** The number of omitted rows by group. */
   readonly left: Readonly<Record<string, number>>
@@ -88,11 +81,11 @@ export function renderCredentialsPage(shown: CredentialsPage, look: CredentialsL
     [
       html`<h1 class="page">Credentials of ${name}</h1>
 <p class="dim">Secrets in git at ${repositoryLink(repository, commit)} and deploy keys on GitHub, listed ${when(at)}. The comment <code>/bailiwick credentials</code> on an issue of the fleet lists them again.</p>
-<ul class="tiles">${groups.map(({ title, rows }) => html`<li><span>${title}</span><b>${rows.length.toLocaleString('en-US')}</b></li>`)}</ul>
+${tiles(groups.map(({ title, rows }) => [title, rows.length]))}
 `,
       html`<section aria-labelledby="list"><h2 id="list">List</h2>
 ${filters(shown, look)}
-${table(shown, look)}
+${list(shown, look)}
 </section>
 `,
     ],
@@ -111,24 +104,22 @@ function filters({ groups }: CredentialsPage, { kind, search }: CredentialsLook)
 <button type="submit">Show</button></form>`
 }
 
-function table(page: CredentialsPage, look: CredentialsLook): Content {
-  const rows = listed(page, look)
-  if (rows.length === 0) return html`<p>Nothing is listed.</p>`
-  const last = Math.ceil(rows.length / PER_PAGE)
-  const at = Number.isSafeInteger(look.page) ? Math.min(Math.max(look.page, 1), last) : 1
+function list(page: CredentialsPage, look: CredentialsLook): Content {
+  const { kind, search } = look
+  const { shown, pager } = paged(listed(page, look), look.page, PER_PAGE, part => {
+    const query = new URLSearchParams({ kind, search: search.toWellFormed(), page: String(part) })
+    return `?${query.toString()}#list`
+  })
+  if (shown.length === 0) return html`<p>Nothing is listed.</p>`
   const links = { here: page.repository, commits: { [page.repository]: page.commit } }
+  const rows = shown.map(row => rowOf(row, page, links))
   return [
-    html`<div class="scroll" role="region" aria-label="Credentials" tabindex="0"><table>
-<thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Note</th></tr></thead>
-<tbody>
-${rows.slice((at - 1) * PER_PAGE, at * PER_PAGE).map(row => rowOf(row, page, links))}</tbody>
-</table></div>
-`,
+    html`${table('Credentials', ['What', 'Where', 'Note'], rows)}\n`,
     Object.entries(page.left).map(
       ([kind, number]) =>
         html`<p class="dim">${number} more of kind ${kind} are not kept here: run <code>bailiwick credentials</code>.</p>`,
     ),
-    pager(at, last, look),
+    pager,
   ]
 }
 
@@ -151,15 +142,5 @@ function rowOf(
   links: Links,
 ): Html {
   const place = file === undefined ? undefined : { repository, file, line: line ?? 1, column: 1 }
-  return html`<tr><td class="cell"><span class="tag ${TONES[tone]}">${MARKS[tone]} ${title}</span></td><th scope="row" class="wide">${subject}${place && html`<div class="small">${placeLink(links, place)}</div>`}</th><td class="wide">${note}</td></tr>
-`
-}
-
-function pager(page: number, last: number, { kind, search }: CredentialsLook): Content {
-  if (last === 1) return undefined
-  const to = (number: number, text: string) => {
-    const query = new URLSearchParams({ kind, search: search.toWellFormed(), page: String(number) })
-    return html`<a href="?${query.toString()}#list">${text}</a> `
-  }
-  return html`<p>${page > 1 && to(page - 1, 'Previous')}Part ${page} of ${last} ${page < last && to(page + 1, 'Next')}</p>`
+  return html`<tr><td class="cell"><span class="tag ${TONES[tone]}">${MARKS[tone]} ${title}</span></td><th scope="row" class="wide">${subject}${place && html`<div class="small">${placeLink(links, place)}</div>`}</th><td class="wide">${note}</td></tr>`
 }

@@ -1,10 +1,11 @@
 import { fixOf, typedMessage, type Worded } from '../../base/message.ts'
+import { firstNames } from '../../base/name-list.ts'
 import type { Step } from '../../base/origin.ts'
 import { display } from '../../kube/object.ts'
 import type { Finding, NodeFailure, Severity } from '../../rules/model/finding.ts'
 import type { Fix } from '../../verdict/fixes.ts'
 import { type FindingGroup, groupFindings } from '../../verdict/summary.ts'
-import { count, type FailureGroup, firstOf, fixMessage, fixOfGroup, groupFailures, noteOf } from '../text/findings.ts'
+import { count, type FailureGroup, fixMessage, fixOfGroup, groupFailures, noteOf } from '../text/findings.ts'
 import { type Excerpt, excerptAt, type PageError } from './check-page.ts'
 import { type Content, type Html, html, type Links, placeLink, prose } from './html.ts'
 
@@ -106,9 +107,8 @@ export function failureSection(failures: readonly NodeFailure[], links: PageSour
 
 function card({ failure, nodes, tenants }: FailureGroup, links: PageSources): Html {
   const { code, origin } = failure
-  const { shown, left } = firstOf(nodes, 10)
   const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
-  const title = nodes.length === 0 ? 'The fleet' : `${noun} ${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  const title = nodes.length === 0 ? 'The fleet' : `${noun} ${firstNames(nodes, 10)}`
   const note = noteOf(failure)
   return html`<article class="finding">
 <header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>

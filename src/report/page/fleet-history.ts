@@ -1,7 +1,7 @@
 import { fileAddress, isAddress } from '../text/place.ts'
 import type { FleetPage } from './fleet-page.ts'
-import { type FleetQuery, matches, paged } from './fleet-query.ts'
-import { type Content, type Html, html, repositoryHost, when } from './html.ts'
+import { type FleetQuery, listed, matches } from './fleet-query.ts'
+import { type Content, type Html, html, num, repositoryHost, table, when } from './html.ts'
 
 /** An entry of a fleet's trail, and the line of the file that holds it. Plain JSON of bounded size. */
 export interface HistoryRow {
@@ -70,16 +70,16 @@ export function historySection(page: FleetPage, history: FleetHistory | undefine
     matches(query, { texts: textsOf(row), ...(row.cluster ? { clusters: [row.cluster] } : {}) }),
   )
   if (wanted.length === 0) return [stopped, html`<p>No entry matches the filters.</p>`]
-  const { shown, pager } = paged(wanted, query, 'history')
+  const { shown, pager } = listed(wanted, query, 'history')
   const { seq: newest = 0, at = '' } = rows[0] ?? {}
   return [
     stopped,
-    html`<p class="dim">The newest ${rows.length.toLocaleString('en-US')} of ${newest.toLocaleString('en-US')} entries, as of ${when(at)}. <code>bailiwick trail verify</code> checks all of them.</p>
-<div class="scroll" role="region" aria-label="Entries of the trail" tabindex="0"><table>
-<thead><tr><th scope="col" class="num">Entry</th><th scope="col">When</th><th scope="col">Decision</th><th scope="col">Who</th><th scope="col">About</th></tr></thead>
-<tbody>
-${shown.map(row => historyRow(row, page))}</tbody>
-</table></div>`,
+    html`<p class="dim">The newest ${rows.length.toLocaleString('en-US')} of ${newest.toLocaleString('en-US')} entries, as of ${when(at)}. <code>bailiwick trail verify</code> checks all of them.</p>\n`,
+    table(
+      'Entries of the trail',
+      [num('Entry'), 'When', 'Decision', 'Who', 'About'],
+      shown.map(row => historyRow(row, page)),
+    ),
     pager,
   ]
 }
@@ -117,8 +117,7 @@ function historyRow(row: HistoryRow, { repository: here }: FleetPage): Html {
     commit !== undefined && [' ', linked(`${host}/${repository}/commit/${commit}`, commit.slice(0, 7))],
     cluster !== undefined && html` <span class="tag">${cluster}</span>`,
   ]
-  return html`<tr><td class="num">${entry === undefined ? String(seq) : html`<a href="${entry}">${seq}</a>`}</td><td class="cell">${when(at)}</td><th scope="row" class="wide">${kind} ${mark}</th><td>${who}</td><td class="wide">${about}</td></tr>
-`
+  return html`<tr><td class="num">${entry === undefined ? String(seq) : html`<a href="${entry}">${seq}</a>`}</td><td class="cell">${when(at)}</td><th scope="row" class="wide">${kind} ${mark}</th><td>${who}</td><td class="wide">${about}</td></tr>`
 }
 
 const linked = (address: string, text: string): Html =>

@@ -1,12 +1,12 @@
 import type { SourceLine } from '../../base/origin.ts'
 import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
-import type { Visibility } from '../../fleet/model/source-access.ts'
 import { display } from '../../kube/object.ts'
 import type { EvaluatedNode, Finding, GrantedWaiver, Verdict } from '../../rules/model/finding.ts'
 import type { CoveredPolicy } from '../../rules/policies/policy-coverage.ts'
 import type { AccessOverview } from '../../verdict/audit/access-overview.ts'
 import type { ClusterAudit } from '../../verdict/audit/audit-item.ts'
 import { countFindings, groupFindings } from '../../verdict/summary.ts'
+import type { PagePlace } from '../outcome.ts'
 import { groupFailures } from '../text/findings.ts'
 import { type GraphNode, graphOf } from './check-page.ts'
 
@@ -30,18 +30,11 @@ export interface StoredPolicy extends CoveredPolicy {
  * What the page of a fleet shows, as it stands on the branch that clusters follow: plain JSON of bounded size. It is the
  * platform's view, for readers of the fleet's own repository.
  */
-export interface FleetPage {
+export interface FleetPage extends PagePlace {
   readonly kind: 'fleet'
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id of the repository; absent where it was unknown. */
-  readonly repositoryId?: number
-  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
-  readonly visibility?: Visibility
   readonly repository: string
   readonly branch: string
   readonly commit: string
-  readonly at: string
   readonly result: 'pass' | 'fail' | 'error'
   readonly counts: {
     readonly nodes: number

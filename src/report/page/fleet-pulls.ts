@@ -1,8 +1,8 @@
 import { isWider, type Visibility } from '../../fleet/model/source-access.ts'
 import { isAddress } from '../text/place.ts'
 import type { FleetPage } from './fleet-page.ts'
-import { type FleetQuery, matches, paged, queryAddress } from './fleet-query.ts'
-import { type Content, type Html, html, repositoryHost, when } from './html.ts'
+import { type FleetQuery, listed, matches, queryAddress } from './fleet-query.ts'
+import { type Content, type Html, html, repositoryHost, table, when } from './html.ts'
 
 /** The verdict that was published last on a pull request. */
 interface PullVerdict {
@@ -125,13 +125,13 @@ export function pullsSection(page: FleetPage, pulls: FleetPulls | undefined, que
   if (rows.length === 0) return [html`<p>No open pull request.</p>`, age]
   const wanted = rows.filter(row => isWanted(row, query))
   if (wanted.length === 0) return [html`<p>No pull request matches the filters.</p>`, age]
-  const { shown, pager } = paged(wanted, query, 'pulls', { left: pulls.left })
+  const { shown, pager } = listed(wanted, query, 'pulls', { left: pulls.left })
   return [
-    html`<div class="scroll" role="region" aria-label="Open pull requests" tabindex="0"><table>
-<thead><tr><th scope="col">Verdict</th><th scope="col">Pull request</th><th scope="col">Author</th><th scope="col">Tenants</th><th scope="col">Evaluated</th></tr></thead>
-<tbody>
-${shown.map(row => pullRow(row, page))}</tbody>
-</table></div>`,
+    table(
+      'Open pull requests',
+      ['Verdict', 'Pull request', 'Author', 'Tenants', 'Evaluated'],
+      shown.map(row => pullRow(row, page)),
+    ),
     age,
     pager,
   ]
@@ -180,8 +180,7 @@ function pullRow(row: PullRow, { repository, owner: here }: FleetPage): Html {
       at > 0 && ', ',
       html`<a href="${queryAddress({ tenant: tenant.toWellFormed() }, 'pulls')}">${tenant}</a>`,
     ])
-  return html`<tr><td class="cell">${verdictTag(row)}</td><th scope="row" class="wide">${link} ${title} <span class="tags">${isDraft && html`<span class="tag">draft</span>`}<span class="tag">into ${base}</span></span>${verdict && html`<div class="small">${verdict.path === undefined ? verdict.title : html`<a href="${verdict.path}">${verdict.title}</a>`}</div>`}${isOutdated && html`<div class="small dim">The verdict is about an earlier commit.</div>`}</th><td>${author === '' ? html`<span class="dim">unknown</span>` : author}</td><td class="wide">${shown}${tenants.length > MAX_LISTED && html` <span class="dim small">and ${tenants.length - MAX_LISTED} more</span>`}</td><td class="cell">${verdict ? when(verdict.at) : html`<span class="dim">not stored</span>`}</td></tr>
-`
+  return html`<tr><td class="cell">${verdictTag(row)}</td><th scope="row" class="wide">${link} ${title} <span class="tags">${isDraft && html`<span class="tag">draft</span>`}<span class="tag">into ${base}</span></span>${verdict && html`<div class="small">${verdict.path === undefined ? verdict.title : html`<a href="${verdict.path}">${verdict.title}</a>`}</div>`}${isOutdated && html`<div class="small dim">The verdict is about an earlier commit.</div>`}</th><td>${author === '' ? html`<span class="dim">unknown</span>` : author}</td><td class="wide">${shown}${tenants.length > MAX_LISTED && html` <span class="dim small">and ${tenants.length - MAX_LISTED} more</span>`}</td><td class="cell">${verdict ? when(verdict.at) : html`<span class="dim">not stored</span>`}</td></tr>`
 }
 
 function verdictTag({ verdict }: PullRow): Html {

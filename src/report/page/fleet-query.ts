@@ -1,5 +1,5 @@
 import type { FleetPage } from './fleet-page.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Content, type Html, html, paged } from './html.ts'
 
 /** Which findings are listed, or which pull requests; `error` is a state of both. */
 const STATES = ['open', 'accepted', 'waived', 'warning', 'error', 'blocked', 'passed'] as const
@@ -159,31 +159,15 @@ function unknown(noun: string, wanted: string, names: readonly string[]): Conten
   return !isKnown && html`<p>This fleet has no ${noun} ${wanted}.</p>`
 }
 
-/** One part of a list, and the links to the others. */
-interface Paged<T> {
-  readonly shown: readonly T[]
-  readonly pager: Content
-}
-
 /** The part of a list that a query asks for, or the last one if there are fewer. `left`: rows that the page does not hold. */
-export function paged<T>(
+export function listed<T>(
   rows: readonly T[],
   query: FleetQuery,
   list: keyof FleetQuery['parts'],
   { anchor = list, left = 0 }: { readonly anchor?: string; readonly left?: number } = {},
-): Paged<T> {
-  const last = Math.max(1, Math.ceil(rows.length / query.rows))
-  const part = Math.min(Math.max(query.parts[list] ?? 1, 1), last)
-  const to = (number: number, text: string) => {
-    const address = queryAddress({ ...query, parts: { ...query.parts, [list]: number } }, anchor)
-    return html`<a href="${address}">${text}</a> `
-  }
-  return {
-    shown: rows.slice((part - 1) * query.rows, part * query.rows),
-    pager: [
-      last > 1 &&
-        html`<p class="pager">${part > 1 && [to(1, 'First'), to(part - 1, 'Previous')]}<span>Part ${part} of ${last}</span> ${part < last && [to(part + 1, 'Next'), to(last, 'Last')]}</p>`,
-      left > 0 && html`<p class="dim">${left.toLocaleString('en-US')} more are not stored for this page.</p>`,
-    ],
-  }
+): ReturnType<typeof paged<T>> {
+  const addressOf = (part: number) => queryAddress({ ...query, parts: { ...query.parts, [list]: part } }, anchor)
+  const { shown, pager } = paged(rows, query.parts[list] ?? 1, query.rows, addressOf)
+  const rest = html`<p class="dim">${left.toLocaleString('en-US')} more are not stored for this page.</p>`
+  return { shown, pager: [pager, left > 0 && rest] }
 }

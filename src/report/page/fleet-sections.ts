@@ -4,8 +4,19 @@ import type { AccessOverview, AccessView, ChangerView, RightView } from '../../v
 import type { AuditItem, AuditState, ClusterAudit } from '../../verdict/audit/audit-item.ts'
 import { count } from '../text/findings.ts'
 import type { FleetPage, StoredPolicy } from './fleet-page.ts'
-import { type FleetQuery, matches, nameField, paged, queryAddress } from './fleet-query.ts'
-import { accountText, type Content, type Html, html, type Links, placeLink, prose, repositoryLink } from './html.ts'
+import { type FleetQuery, listed, matches, nameField, queryAddress } from './fleet-query.ts'
+import {
+  accountText,
+  type Content,
+  type Html,
+  html,
+  type Links,
+  num,
+  placeLink,
+  prose,
+  repositoryLink,
+  table,
+} from './html.ts'
 
 /** Namespaces and accounts that a row lists. */
 const MAX_LISTED = 8
@@ -24,23 +35,15 @@ export function fleetTenants({ tenants, findings = [], left }: FleetPage, query:
     )
     .sort((a, b) => number(b.name) - number(a.name))
   if (wanted.length === 0) return html`<p>No tenant matches the filters.</p>`
-  const { shown, pager } = paged(wanted, query, 'tenants', { left: left.tenants ?? 0 })
+  const { shown, pager } = listed(wanted, query, 'tenants', { left: left.tenants ?? 0 })
   const rows = shown.map(({ name, clusters, namespaces, identities }) => {
     const address = queryAddress({ tenant: name.toWellFormed() }, 'violations')
-    return html`<tr><th scope="row">${name}</th><td class="num">${number(name) > 0 ? html`<a href="${address}">${number(name)}</a>` : '0'}</td><td>${listed(clusters, name => name)}</td><td>${listed(namespaces, name => html`<a href="${queryAddress({ ...query, namespace: name.toWellFormed() }, 'access')}">${name}</a>`)}</td><td class="wide">${listed(identities, name => html`<code>${name}</code>`)}</td></tr>
-`
+    return html`<tr><th scope="row">${name}</th><td class="num">${number(name) > 0 ? html`<a href="${address}">${number(name)}</a>` : '0'}</td><td>${namesOf(clusters, name => name)}</td><td>${namesOf(namespaces, name => html`<a href="${queryAddress({ ...query, namespace: name.toWellFormed() }, 'access')}">${name}</a>`)}</td><td class="wide">${namesOf(identities, name => html`<code>${name}</code>`)}</td></tr>`
   })
-  return [
-    html`<div class="scroll" role="region" aria-label="Tenants" tabindex="0"><table>
-<thead><tr><th scope="col">Tenant</th><th scope="col" class="num">Open violations</th><th scope="col">Clusters</th><th scope="col">Namespaces</th><th scope="col">Acts as</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`,
-    pager,
-  ]
+  return [table('Tenants', ['Tenant', num('Open violations'), 'Clusters', 'Namespaces', 'Acts as'], rows), pager]
 }
 
-function listed(names: readonly string[], show: (name: string) => Content): Content {
+function namesOf(names: readonly string[], show: (name: string) => Content): Content {
   const shown = names.slice(0, MAX_LISTED)
   return [
     shown.map((name, at) => [at > 0 && ', ', show(name)]),
@@ -50,31 +53,30 @@ function listed(names: readonly string[], show: (name: string) => Content): Cont
 
 /** The sources of a fleet: visible ones with the commit that was evaluated, and the others with the reason. */
 export function fleetSources({ sources, notSeen, left }: FleetPage, query: FleetQuery): Content {
-  const seen = paged(
+  const seen = listed(
     sources.filter(({ id, url, commit }) => matches(query, { texts: [id, url, commit] })),
     query,
     'sources',
     { left: left.sources ?? 0 },
   )
-  const hidden = paged(
+  const hidden = listed(
     notSeen.filter(({ source, url, reason }) => matches(query, { texts: [source, url, reason] })),
     query,
     'hidden',
     { left: left.notSeen ?? 0 },
   )
   const rows = seen.shown.map(({ id, url, commit, used }) => {
-    return html`<tr><td>${repositoryLink(url, commit)}</td><td><code>${id}</code></td><td class="num">${used}</td></tr>
-`
+    return html`<tr><td>${repositoryLink(url, commit)}</td><td><code>${id}</code></td><td class="num">${used}</td></tr>`
   })
   return [
     rows.length === 0
       ? html`<p>No visible source${query.text !== '' && ' matches the filters'}.</p>`
-      : html`<div class="scroll" role="region" aria-label="Visible sources" tabindex="0"><table>
-<caption>Visible, at the evaluated commits</caption>
-<thead><tr><th scope="col">Repository</th><th scope="col">Source</th><th scope="col" class="num">Kustomizations</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`,
+      : table(
+          'Visible sources',
+          ['Repository', 'Source', num('Kustomizations')],
+          rows,
+          'Visible, at the evaluated commits',
+        ),
     seen.pager,
     html`<h3 id="hidden">Not visible (${notSeen.length + (left.notSeen ?? 0)})</h3>`,
     hidden.shown.length > 0
@@ -87,19 +89,15 @@ ${rows}</tbody>
 /** Sources that are not visible; only the account that applies them was evaluated. */
 export function sourcesSection(sources: readonly NotSeen[]): Html {
   const rows = sources.map(
-    ({
-      source,
-      url,
-      reason,
-    }) => html`<tr><th scope="row">${source}</th><td>${url !== '' && repositoryLink(url)}</td><td class="wide">${reason}</td></tr>
-`,
+    ({ source, url, reason }) =>
+      html`<tr><th scope="row">${source}</th><td>${url !== '' && repositoryLink(url)}</td><td class="wide">${reason}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="Sources that are not visible" tabindex="0"><table>
-<caption>Their content was not evaluated, only the account that applies it.</caption>
-<thead><tr><th scope="col">Source</th><th scope="col">Address</th><th scope="col">Why</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(
+    'Sources that are not visible',
+    ['Source', 'Address', 'Why'],
+    rows,
+    'Their content was not evaluated, only the account that applies it.',
+  )
 }
 
 const LOOKS: Record<AuditState, { readonly tone: string; readonly text: string }> = {
@@ -119,8 +117,8 @@ export function auditSection(audit: readonly ClusterAudit[], query: FleetQuery, 
   wanted.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
   const open = wanted.filter(({ state }) => state !== 'ok')
   const fine = wanted.filter(({ state }) => state === 'ok')
-  const first = paged(open, query, 'audit', { left })
-  const passed = paged(fine, query, 'passed', { anchor: 'audit' })
+  const first = listed(open, query, 'audit', { left })
+  const passed = listed(fine, query, 'passed', { anchor: 'audit' })
   return [
     html`<ul class="plain">${audit.map(({ cluster, items }) => html`<li>${cluster} <span class="tags">${ORDER.map(state => countTag(state, items))}</span></li>`)}</ul>`,
     open.length > 0 ? itemTable('Weak and unknown settings', first.shown, links) : html`<p>All checks pass.</p>`,
@@ -139,23 +137,10 @@ type ListedItem = AuditItem & { readonly cluster: string }
 
 function itemTable(label: string, items: readonly ListedItem[], links: Links): Html {
   const rows = items.map(
-    ({
-      cluster,
-      check,
-      subject,
-      state,
-      message,
-      why,
-      fix,
-      origin,
-    }) => html`<tr><td class="cell"><span class="tag ${LOOKS[state].tone}">${LOOKS[state].text}</span></td><td>${cluster}</td><th scope="row"><code>${check}</code>${subject !== '' && html`<br><span class="dim small">${subject}</span>`}</th><td class="wide"><p>${prose(message)}</p>${state !== 'ok' && html`<p class="dim small">${prose(why)}</p>`}${fix !== '' && html`<p class="small"><strong>Fix:</strong> ${prose(fix)}</p>`}${origin && origin.file !== '' && html`<p class="small">${placeLink(links, origin)}</p>`}</td></tr>
-`,
+    ({ cluster, check, subject, state, message, why, fix, origin }) =>
+      html`<tr><td class="cell"><span class="tag ${LOOKS[state].tone}">${LOOKS[state].text}</span></td><td>${cluster}</td><th scope="row"><code>${check}</code>${subject !== '' && html`<br><span class="dim small">${subject}</span>`}</th><td class="wide"><p>${prose(message)}</p>${state !== 'ok' && html`<p class="dim small">${prose(why)}</p>`}${fix !== '' && html`<p class="small"><strong>Fix:</strong> ${prose(fix)}</p>`}${origin && origin.file !== '' && html`<p class="small">${placeLink(links, origin)}</p>`}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr><th scope="col">State</th><th scope="col">Cluster</th><th scope="col">Check</th><th scope="col">What was found</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(label, ['State', 'Cluster', 'Check', 'What was found'], rows)
 }
 
 /** Clusters that one answer shows; the cluster filter leads to the others. */
@@ -219,23 +204,20 @@ function changerTable({ cluster, namespace, changers }: AccessView, links: Links
   const groups = Map.groupBy(changers, ({ user, impersonated, ownCluster, rights, by }) =>
     JSON.stringify([user, impersonated, ownCluster, rights, by]),
   )
-  return html`<div class="scroll" role="region" aria-label="Who can change ${namespace} on ${cluster}" tabindex="0"><table>
-<thead><tr><th scope="col">Who may write here</th><th scope="col">decides what this applies</th><th scope="col">acting as</th><th scope="col">with</th></tr></thead>
-<tbody>
-${[...groups.values()].map(group => changerRows(group, links))}</tbody>
-</table></div>`
+  return table(
+    `Who can change ${namespace} on ${cluster}`,
+    ['Who may write here', 'decides what this applies', 'acting as', 'with'],
+    [...groups.values()].flatMap(group => changerRows(group, links)),
+  )
 }
 
 /** Subjects that act as the same account with the same rights: listed once. */
-function changerRows(group: readonly ChangerView[], links: Links): Content {
+function changerRows(group: readonly ChangerView[], links: Links): Html[] {
   return group.map((changer, at) => {
     const own = html`<td>${repositoryText(changer)}</td><td>${objectText(changer)}</td>`
-    if (at > 0)
-      return html`<tr>${own}</tr>
-`
+    if (at > 0) return html`<tr>${own}</tr>`
     const rows = group.length
-    return html`<tr>${own}<td rowspan="${rows}">${actorText(changer)}</td><td class="wide" rowspan="${rows}">${rightsText(changer, links)}</td></tr>
-`
+    return html`<tr>${own}<td rowspan="${rows}">${actorText(changer)}</td><td class="wide" rowspan="${rows}">${rightsText(changer, links)}</td></tr>`
   })
 }
 
@@ -283,7 +265,7 @@ export function policiesSection(policies: readonly StoredPolicy[], query: FleetQ
     matches(query, { texts: [kind, namespace, name, ...rules.map(({ rule }) => rule)], clusters: [cluster] }),
   )
   if (wanted.length === 0) return html`<p>No policy matches the filters.</p>`
-  const { shown, pager } = paged(wanted, query, 'policies', { left })
+  const { shown, pager } = listed(wanted, query, 'policies', { left })
   return [
     html`<p>The result of each policy for the objects of the fleet, as if they were created now.</p>`,
     [...Map.groupBy(shown, ({ cluster }) => cluster)].map(
@@ -291,27 +273,24 @@ export function policiesSection(policies: readonly StoredPolicy[], query: FleetQ
         cluster,
         own,
       ]) => html`<h3 class="rule">${cluster} <span class="dim small">${own.length === 1 ? '1 policy' : `${own.length} policies`}</span></h3>
-<div class="scroll" role="region" aria-label="Policies of ${cluster}" tabindex="0"><table>
-<thead><tr><th scope="col">Policy</th><th scope="col">Rule</th><th scope="col">Answers</th><th scope="col">Not evaluated</th></tr></thead>
-<tbody>
-${own.map(policy => policyRows(policy, links))}</tbody>
-</table></div>
+${table(
+  `Policies of ${cluster}`,
+  ['Policy', 'Rule', 'Answers', 'Not evaluated'],
+  own.flatMap(policy => policyRows(policy, links)),
+)}
 `,
     ),
     pager,
   ]
 }
 
-function policyRows(policy: StoredPolicy, links: Links): Html {
+function policyRows(policy: StoredPolicy, links: Links): Html[] {
   const rows = policy.rules.length > 0 ? policy.rules.slice(0, MAX_RULES) : [undefined]
   const more = Math.max(0, policy.rules.length - rows.length) + (policy.moreRules ?? 0)
-  return html`${rows.map(
-    (
-      rule,
-      at,
-    ) => html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}${more > 0 && html`<p class="dim small">and ${more} more rules</p>`}</th>`}${cells(policy, rule)}</tr>
-`,
-  )}`
+  return rows.map(
+    (rule, at) =>
+      html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}${more > 0 && html`<p class="dim small">and ${more} more rules</p>`}</th>`}${cells(policy, rule)}</tr>`,
+  )
 }
 
 function head({ kind, namespace, name, origin, exceptions, moreExceptions = 0 }: StoredPolicy, links: Links): Html {

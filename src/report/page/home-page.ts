@@ -1,16 +1,10 @@
-import type { Visibility } from '../../fleet/model/source-access.ts'
-import { type Content, type Html, html, when } from './html.ts'
+import type { PagePlace } from '../outcome.ts'
+import { type Content, type Html, html, table, when } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 
 /** A page that is kept, as a list shows it. */
-export interface PageEntry {
+export interface PageEntry extends PagePlace {
   readonly kind: 'check' | 'cluster' | 'credentials' | 'fleet'
-  readonly owner: string
-  readonly repo: string
-  readonly repositoryId?: number
-  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
-  readonly visibility?: Visibility
-  readonly at: string
   readonly sha?: string
   /** Of its page. */
   readonly path?: string
@@ -71,15 +65,10 @@ function resultTag(conclusion: PageEntry['conclusion']): Html {
 function checkTable(checks: readonly PageEntry[]): Html {
   const rows = checks.map(
     ({ owner, repo, sha = '', path = '', check = '', title = '', about = '', conclusion, at }) => {
-      return html`<tr><td class="cell">${resultTag(conclusion)}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td>${owner}/${repo} <code>${sha.slice(0, 7)}</code>${about !== '' && html`<br><span class="dim small">${about}</span>`}</td><td class="cell dim">${when(at)}</td></tr>
-`
+      return html`<tr><td class="cell">${resultTag(conclusion)}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td>${owner}/${repo} <code>${sha.slice(0, 7)}</code>${about !== '' && html`<br><span class="dim small">${about}</span>`}</td><td class="cell dim">${when(at)}</td></tr>`
     },
   )
-  return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>
-<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Check</th><th scope="col">Commit</th><th scope="col">Evaluated</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table('Table of verdicts', ['Result', 'Verdict', 'Check', 'Commit', 'Evaluated'], rows)
 }
 
 /** A page that explains why there is nothing else to see. */

@@ -40,6 +40,43 @@ export function prose(text: string | Message): Html {
   return new Html([htmlOf(typeof text === 'string' ? untyped(text) : text)])
 }
 
+/** The head of a column of numbers. */
+export const num = (title: string): Html => html`<th scope="col" class="num">${title}</th>`
+
+/** A table that scrolls by itself where the page is narrower. `label` names it for readers who do not see it; each row is a `tr`. `look`: more classes. */
+export function table(
+  label: string,
+  titles: readonly (string | Html)[],
+  rows: readonly Content[],
+  caption?: string,
+  look = '',
+): Html {
+  const heads = titles.map(title => (typeof title === 'string' ? html`<th scope="col">${title}</th>` : title))
+  return html`<div class="scroll${look}" role="region" aria-label="${label}" tabindex="0"><table>
+${caption !== undefined && html`<caption>${caption}</caption>\n`}<thead><tr>${heads}</tr></thead>
+<tbody>
+${rows.map(row => html`${row}\n`)}</tbody>
+</table></div>`
+}
+
+/** The part of a list that is asked for, with `size` rows, and the links to the others; the last one if there are fewer. */
+export function paged<T>(
+  rows: readonly T[],
+  asked: number,
+  size: number,
+  addressOf: (part: number) => string,
+): { readonly shown: readonly T[]; readonly pager: Content } {
+  const last = Math.max(1, Math.ceil(rows.length / size))
+  const part = Number.isSafeInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1
+  const to = (number: number, text: string) => html`<a href="${addressOf(number)}">${text}</a> `
+  return {
+    shown: rows.slice((part - 1) * size, part * size),
+    pager:
+      last > 1 &&
+      html`<p class="pager">${part > 1 && [to(1, 'First'), to(part - 1, 'Previous')]}<span>Part ${part} of ${last}</span> ${part < last && [to(part + 1, 'Next'), to(last, 'Last')]}</p>`,
+  }
+}
+
 /** Turns places into links: where a repository was read, and at which commit. */
 export interface Links {
   /** Address of the repository that the page is about. */

@@ -1,5 +1,29 @@
 import { type Content, Html, html } from './html.ts'
 
+/** A part of a page that the list at its top leads to. */
+export interface PagePart {
+  readonly id: string
+  readonly title: string
+  readonly content: Content
+}
+
+/** Links to the parts of a page; nothing where there is one part. */
+export function contents(parts: readonly PagePart[]): Content {
+  if (parts.length < 2) return undefined
+  const items = parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)
+  return html`<nav aria-label="On this page"><ul class="toc">${items}</ul></nav>`
+}
+
+/** A part with its heading. */
+export function section({ id, title, content }: PagePart): Html {
+  return html`<section aria-labelledby="${id}">\n<h2 id="${id}">${title}</h2>\n${content}\n</section>\n`
+}
+
+/** Numbers at a glance. */
+export function tiles(rows: readonly (readonly [noun: string, number: number])[]): Html {
+  return html`<ul class="tiles">${rows.map(([noun, number]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
+}
+
 /** What every page has around its own content. */
 export interface Frame {
   readonly title: string

@@ -9,15 +9,8 @@ import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type Pag
 import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
-import { type Content, type Html, html, prose, repositoryLink, when } from './html.ts'
-import { type Frame, icon, layout } from './layout.ts'
-
-/** A part of the page that the list at its top leads to. */
-interface Part {
-  readonly id: string
-  readonly title: string
-  readonly content: Content
-}
+import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
+import { contents, type Frame, icon, layout, type PagePart, section } from './layout.ts'
 
 /** The page of one check of a commit as HTML. */
 export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): string {
@@ -31,18 +24,7 @@ export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): stri
     reader,
   }
   const parts = partsOf(page)
-  return layout(frame, [
-    banner(page),
-    facts(page),
-    contents(parts),
-    parts.map(
-      ({ id, title, content }) => html`<section aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-${content}
-</section>
-`,
-    ),
-  ])
+  return layout(frame, [banner(page), facts(page), contents(parts), parts.map(section)])
 }
 
 const LOOKS = {
@@ -122,13 +104,7 @@ ${authorFact(author)}`
 <div><dt>Pull requests in it</dt><dd>${items === undefined ? 'unknown: the group was no longer in the queue' : html`<ul class="plain">${items}${morePulls > 0 && html`<li>and ${morePulls} more</li>`}</ul>`}</dd></div>`
 }
 
-function contents(parts: readonly Part[]): Content {
-  if (parts.length < 2) return undefined
-  const items = parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)
-  return html`<nav aria-label="On this page"><ul class="toc">${items}</ul></nav>`
-}
-
-function partsOf(page: CheckPage): Part[] {
+function partsOf(page: CheckPage): PagePart[] {
   const { verdict, error } = page
   const { repository: here, commits, excerpts = [], fixes = [] } = page
   const links = { here, commits, excerpts, fixes }
@@ -144,7 +120,7 @@ function partsOf(page: CheckPage): Part[] {
   return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
 }
 
-function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: PageSources): Part[] {
+function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: PageSources): PagePart[] {
   const violations = verdict.violations.filter(isNew)
   const warnings = verdict.warnings.filter(isNew)
   const errors = verdict.errors.filter(isNew)
@@ -169,7 +145,7 @@ function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, li
   ]
 }
 
-function restParts(verdict: Verdict, { graph, left }: CheckPage, links: PageSources): Part[] {
+function restParts(verdict: Verdict, { graph, left }: CheckPage, links: PageSources): PagePart[] {
   const standing = verdict.errors.filter(failure => !isNew(failure))
   const of = (state: string) => verdict.violations.filter(finding => finding.state === state)
   const older = [
@@ -211,7 +187,7 @@ ${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(typedMessage(
   ]
 }
 
-function part(number: number, id: string, title: string, content: () => Content): Part[] {
+function part(number: number, id: string, title: string, content: () => Content): PagePart[] {
   return number > 0 ? [{ id, title, content: content() }] : []
 }
 
@@ -235,15 +211,14 @@ ${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.ma
 function notReachedSection(list: readonly NotReached[]): Html {
   const rows = list.map(
     ({ id, origin, reason }) =>
-      html`<tr><th scope="row">${id}</th><td><code>${placeOf(origin, origin.repository)}</code></td><td class="wide">${reason}</td></tr>
-`,
+      html`<tr><th scope="row">${id}</th><td><code>${placeOf(origin, origin.repository)}</code></td><td class="wide">${reason}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="Kustomizations that no cluster builds" tabindex="0"><table>
-<caption>No cluster builds these Kustomizations, so what they would apply was not evaluated.</caption>
-<thead><tr><th scope="col">Kustomization</th><th scope="col">File</th><th scope="col">Why</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(
+    'Kustomizations that no cluster builds',
+    ['Kustomization', 'File', 'Why'],
+    rows,
+    'No cluster builds these Kustomizations, so what they would apply was not evaluated.',
+  )
 }
 
 /** How many Kustomizations a page draws; the ones with something to say, and what brings them, are never left out first. */

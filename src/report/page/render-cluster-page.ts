@@ -1,7 +1,7 @@
 import { display } from '../../kube/object.ts'
 import type { ClusterPage, NodePhase, NodeState } from '../cluster-page.ts'
-import { type Content, type Html, html, placeLink, repositoryLink, when } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import { type Content, type Html, html, paged, placeLink, repositoryLink, table, when } from './html.ts'
+import { type Frame, layout, tiles } from './layout.ts'
 
 interface ClusterLook {
   readonly reader?: Frame['reader']
@@ -30,7 +30,7 @@ export function renderClusterPage(shown: ClusterPage, { reader, page }: ClusterL
       html`<h1 class="page">Cluster ${cluster}</h1>
 <p class="dim">Kustomizations of ${name} on this cluster, ${when(at)}: ${state}</p>
 ${problem !== undefined && html`<p><span class="tag bad">✗ not applied</span> ${problem}</p>`}
-<ul class="tiles">${PHASES.map(phase => html`<li><span>${phase}</span><b>${numberOf(nodes, phase).toLocaleString('en-US')}</b></li>`)}</ul>
+${tiles(PHASES.map(phase => [phase, nodes.filter(one => one.phase === phase).length]))}
 `,
       html`<section aria-labelledby="nodes"><h2 id="nodes">Kustomizations (${nodes.length})</h2>
 ${nodeTable(shown, page)}
@@ -44,45 +44,23 @@ ${driftTable(drift)}
   )
 }
 
-const numberOf = (nodes: readonly NodeState[], phase: NodePhase): number =>
-  nodes.filter(one => one.phase === phase).length
-
 function nodeTable({ nodes, repository }: ClusterPage, wanted: number): Content {
   if (nodes.length === 0) return html`<p>This repository has no Kustomization on this cluster.</p>`
   const sorted = [...nodes].sort((a, b) => PHASES.indexOf(a.phase) - PHASES.indexOf(b.phase))
-  const last = Math.ceil(nodes.length / PER_PAGE)
-  const page = Number.isSafeInteger(wanted) ? Math.min(Math.max(wanted, 1), last) : 1
-  const rows = sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE).map(one => nodeRow(one, repository))
-  return [
-    html`<div class="scroll" role="region" aria-label="Kustomizations" tabindex="0"><table>
-<thead><tr><th scope="col">State</th><th scope="col">Kustomization</th><th scope="col">Commit</th><th scope="col">Last applied</th><th scope="col">Next attempt</th><th scope="col">Objects</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>
-`,
-    pager(page, last),
-  ]
+  const { shown, pager } = paged(sorted, wanted, PER_PAGE, part => `?page=${part}#nodes`)
+  const titles = ['State', 'Kustomization', 'Commit', 'Last applied', 'Next attempt', 'Objects']
+  const rows = shown.map(one => nodeRow(one, repository))
+  return [html`${table('Kustomizations', titles, rows)}\n`, pager]
 }
 
 function driftTable(drift: ClusterPage['drift']): Content {
   if (drift.length === 0) return html`<p>None.</p>`
   const rows = drift.map(({ node, object, change, fields, managers, count, last }) => {
     const what = change === 'deleted' ? 'deleted' : fields.length === 0 ? 'owner of fields' : fields.join(', ')
-    return html`<tr><td class="wide"><code>${display(object)}</code><div class="dim small">${node}</div></td><td class="wide">${what}</td><td class="wide">${managers.length === 0 ? 'unknown' : managers.join(', ')}</td><td class="num">${count}</td><td class="cell">${when(last)}</td></tr>
-`
+    return html`<tr><td class="wide"><code>${display(object)}</code><div class="dim small">${node}</div></td><td class="wide">${what}</td><td class="wide">${managers.length === 0 ? 'unknown' : managers.join(', ')}</td><td class="num">${count}</td><td class="cell">${when(last)}</td></tr>`
   })
-  return html`<div class="scroll" role="region" aria-label="Corrected drift" tabindex="0"><table>
-<thead><tr><th scope="col">Object</th><th scope="col">Changed</th><th scope="col">Changed by</th><th scope="col">Times</th><th scope="col">Last corrected</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>
-`
-}
-
-function pager(page: number, last: number): Content {
-  if (last === 1) return undefined
-  const to = (number: number, text: string) => html`<a href="?page=${number}#nodes">${text}</a> `
-  return html`<p>${page > 1 && to(page - 1, 'Previous')}Part ${page} of ${last} ${page < last && to(page + 1, 'Next')}</p>`
+  const titles = ['Object', 'Changed', 'Changed by', 'Times', 'Last corrected']
+  return html`${table('Corrected drift', titles, rows)}\n`
 }
 
 function nodeRow(one: NodeState, here: string): Html {
@@ -90,8 +68,7 @@ function nodeRow(one: NodeState, here: string): Html {
   const links = { here, commits: { [repository]: commit } }
   const done = Object.entries(counts).map(([action, number]) => `${number} ${action}`)
   return html`<tr><td class="cell">${mark(one.phase)}</td><th scope="row" class="wide">${key}${place && html` ${placeLink(links, place)}`}
-<div class="dim small">${user}</div>${reason !== undefined && html`<div>${reason}</div>`}</th><td class="cell">${repositoryLink(repository, commit)}</td><td class="cell">${appliedAt === undefined ? '' : when(appliedAt)}</td><td class="cell">${retryAt === undefined ? '' : when(retryAt)}</td><td class="wide">${done.join(', ')}${objectList(objects, links)}</td></tr>
-`
+<div class="dim small">${user}</div>${reason !== undefined && html`<div>${reason}</div>`}</th><td class="cell">${repositoryLink(repository, commit)}</td><td class="cell">${appliedAt === undefined ? '' : when(appliedAt)}</td><td class="cell">${retryAt === undefined ? '' : when(retryAt)}</td><td class="wide">${done.join(', ')}${objectList(objects, links)}</td></tr>`
 }
 
 function objectList(objects: NodeState['objects'], links: Parameters<typeof placeLink>[0]): Content {

@@ -1,10 +1,21 @@
 import { type FleetHistory, historyOf, historySection } from './fleet-history.ts'
 import type { FleetPage, ListedFinding } from './fleet-page.ts'
 import { type FleetPulls, pullsOf, pullsSection } from './fleet-pulls.ts'
-import { type FleetQuery, fleetFilter, matches, NO_QUERY, paged, withFewerRows } from './fleet-query.ts'
+import { type FleetQuery, fleetFilter, listed, matches, NO_QUERY, withFewerRows } from './fleet-query.ts'
 import { accessSection, auditSection, fleetSources, fleetTenants, policiesSection } from './fleet-sections.ts'
-import { type Content, type Html, html, type Links, placeLink, prose, repositoryLink, when } from './html.ts'
-import { type Frame, layout } from './layout.ts'
+import {
+  type Content,
+  type Html,
+  html,
+  type Links,
+  num,
+  placeLink,
+  prose,
+  repositoryLink,
+  table,
+  when,
+} from './html.ts'
+import { contents, type Frame, layout, section, tiles } from './layout.ts'
 import { kustomizationsSection } from './render-graph-page.ts'
 
 /** What one look at a fleet asks for, and what is known at that moment. */
@@ -44,21 +55,10 @@ export function renderFleetPage(page: FleetPage, look: FleetLook): string {
 function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQuery }): string {
   const { owner, repo } = page
   const name = `${owner}/${repo}`
-  const sections = sectionsOf(page, look)
+  const parts = sectionsOf(page, look).map(([id, title, content]) => ({ id, title, content }))
   return layout(
     { title: `Fleet ${name}`, crumbs: [{ text: name, href: page.repository }, { text: 'fleet' }], reader: look.reader },
-    [
-      head(page, look),
-      html`<nav aria-label="On this page"><ul class="toc">${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>`,
-      fleetFilter(page, look.query, 'fleet'),
-      sections.map(
-        ([id, title, content]) => html`<section aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-${content}
-</section>
-`,
-      ),
-    ],
+    [head(page, look), contents(parts), fleetFilter(page, look.query, 'fleet'), parts.map(section)],
   )
 }
 
@@ -98,21 +98,21 @@ function sectionsOf(
 function head(page: FleetPage, { maintains = false, hasCredentials = false }: FleetLook): Html {
   const { owner, repo, repository, branch, commit, at, assumed, clusters, tenants, counts, sources, notSeen } = page
   const all = (name: string, list: readonly unknown[]) => list.length + (page.left[name] ?? 0)
-  const tiles = [
-    [clusters.length, clusters.length === 1 ? 'cluster' : 'clusters'],
-    [all('tenants', tenants), all('tenants', tenants) === 1 ? 'tenant' : 'tenants'],
-    [counts.nodes, 'Kustomizations'],
-    [counts.objects, 'objects'],
-    [all('sources', sources), 'visible sources'],
-    [all('notSeen', notSeen), 'not visible'],
-    [counts.violations, 'open violations'],
-    [counts.errors, 'evaluation errors'],
+  const numbers = [
+    [clusters.length === 1 ? 'cluster' : 'clusters', clusters.length],
+    [all('tenants', tenants) === 1 ? 'tenant' : 'tenants', all('tenants', tenants)],
+    ['Kustomizations', counts.nodes],
+    ['objects', counts.objects],
+    ['visible sources', all('sources', sources)],
+    ['not visible', all('notSeen', notSeen)],
+    ['open violations', counts.violations],
+    ['evaluation errors', counts.errors],
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
 ${maintains && credentialsLine(hasCredentials ? `/credentials/${owner}/${repo}` : undefined)}
 ${assumed !== undefined && html`<p>${assumed}</p>`}
-<ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
+${tiles(numbers)}`
 }
 
 /** For maintainers only: without a stored report the page does not exist. */
@@ -127,7 +127,7 @@ export function violationsSection({ findings = [], left }: FleetPage, query: Fle
   if (findings.length === 0) return html`<p>The branch has no violation, warning or evaluation error.</p>`
   const wanted = findings.filter(one => isWanted(one, query))
   if (wanted.length === 0) return html`<p>No finding matches the filters.</p>`
-  const { shown, pager } = paged(wanted, query, 'violations', { left: left.findings ?? 0 })
+  const { shown, pager } = listed(wanted, query, 'violations', { left: left.findings ?? 0 })
   const totals = Map.groupBy(wanted, ({ tenant }) => tenant)
   return [
     html`<p>On the branch, whether or not a pull request changes it. Only what a pull request adds or changes blocks it.</p>`,
@@ -178,17 +178,16 @@ function totalsOf(own: readonly ListedFinding[]): Html[] {
 }
 
 function findingTable(tenant: string, findings: readonly ListedFinding[], links: Links): Html {
-  return html`<div class="scroll" role="region" aria-label="Findings of ${tenant === '' ? 'the platform' : tenant}" tabindex="0"><table>
-<thead><tr><th scope="col">State</th><th scope="col">Rule</th><th scope="col">Finding</th><th scope="col">Line</th><th scope="col">Clusters</th></tr></thead>
-<tbody>
-${findings.map(one => findingRow(one, links))}</tbody>
-</table></div>`
+  return table(
+    `Findings of ${tenant === '' ? 'the platform' : tenant}`,
+    ['State', 'Rule', 'Finding', 'Line', 'Clusters'],
+    findings.map(one => findingRow(one, links)),
+  )
 }
 
 function findingRow(one: ListedFinding, links: Links): Html {
   const { kind, rule, severity, object, objects, message, origin, waiver } = one
-  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
-`
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>`
 }
 
 /** Clusters that a row lists. */
@@ -225,19 +224,13 @@ function queueSection(queue: readonly QueueRow[] | undefined): Html {
   const busy = queue.filter(one => STATES.some(state => one[state] > 0))
   if (busy.length === 0) return html`<p>The queue is empty: no job waits, runs or failed.</p>`
   const rows = busy.map(
-    ({
-      queue,
-      waiting,
-      active,
-      delayed,
-      failed,
-    }) => html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>
-`,
+    ({ queue, waiting, active, delayed, failed }) =>
+      html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>`,
   )
-  return html`<div class="scroll" role="region" aria-label="Jobs by state" tabindex="0"><table>
-<caption>Of the whole installation, at the moment of this page</caption>
-<thead><tr><th scope="col">Jobs</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Running</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Given up</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`
+  return table(
+    'Jobs by state',
+    ['Jobs', num('Waiting'), num('Running'), num('Delayed'), num('Given up')],
+    rows,
+    'Of the whole installation, at the moment of this page',
+  )
 }

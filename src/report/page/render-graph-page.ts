@@ -1,8 +1,19 @@
 import { count } from '../text/findings.ts'
 import type { FleetGraphNode, FleetPage } from './fleet-page.ts'
-import { type FleetQuery, fleetFilter, matches, paged, queryAddress, ZOOMS } from './fleet-query.ts'
+import { type FleetQuery, fleetFilter, listed, matches, queryAddress, ZOOMS } from './fleet-query.ts'
 import { graphPicture } from './graph-picture.ts'
-import { accountText, type Content, type Html, html, type Links, placeLink, repositoryLink, when } from './html.ts'
+import {
+  accountText,
+  type Content,
+  type Html,
+  html,
+  type Links,
+  num,
+  placeLink,
+  repositoryLink,
+  table,
+  when,
+} from './html.ts'
 import { type Frame, layout } from './layout.ts'
 
 /** Boxes of the picture: what a person can survey, and a page of less than 200 KB. */
@@ -47,7 +58,7 @@ export function kustomizationsSection(page: FleetPage, query: FleetQuery, links:
   if (graph.length === 0) return html`<p>The fleet has no Kustomization.</p>`
   const wanted = graph.filter(node => isWanted(node, query))
   if (wanted.length === 0) return html`<p>No Kustomization matches the filters.</p>`
-  const { shown, pager } = paged(wanted, query, 'kustomizations', { anchor: 'clusters', left: left.graph ?? 0 })
+  const { shown, pager } = listed(wanted, query, 'kustomizations', { anchor: 'clusters', left: left.graph ?? 0 })
   const isFiltered = wanted.length < graph.length
   return [
     isFiltered &&
@@ -55,11 +66,13 @@ export function kustomizationsSection(page: FleetPage, query: FleetQuery, links:
     graphPicture(isFiltered ? withParents(wanted, graph) : graph, {
       ...{ limit, page: `/fleets/${owner}/${repo}`, zoom: query.zoom, links },
     }),
-    html`<div class="scroll gap" role="region" aria-label="Kustomizations" tabindex="0"><table>
-<thead><tr><th scope="col">Kustomization</th><th scope="col">Tenant</th><th scope="col">Cluster</th><th scope="col">Source</th><th scope="col">Acts as</th><th scope="col" class="num">Objects</th><th scope="col">Namespaces</th></tr></thead>
-<tbody>
-${shown.map(node => nodeRow(node, links))}</tbody>
-</table></div>`,
+    table(
+      'Kustomizations',
+      ['Kustomization', 'Tenant', 'Cluster', 'Source', 'Acts as', num('Objects'), 'Namespaces'],
+      shown.map(node => nodeRow(node, links)),
+      undefined,
+      ' gap',
+    ),
     pager,
   ]
 }
@@ -93,6 +106,5 @@ function nodeRow(node: FleetGraphNode, links: Links): Html {
     open > 0 && html`<span class="tag bad">${count(open, 'violation')}</span>`,
     failed > 0 && html`<span class="tag bad">${count(failed, 'error')}</span>`,
   ]
-  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed.join(', ')}${more > 0 && html` <span class="dim small">and ${more} more</span>`}</td></tr>
-`
+  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed.join(', ')}${more > 0 && html` <span class="dim small">and ${more} more</span>`}</td></tr>`
 }

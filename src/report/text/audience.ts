@@ -4,14 +4,13 @@ import type {
   ChangedFile,
   EvaluatedNode,
   Finding,
-  FindingPolicy,
   GrantedWaiver,
   NodeFailure,
   Verdict,
 } from '../../rules/model/finding.ts'
 import { evaluatedIn } from '../../verdict/evaluated.ts'
 import { countFindings } from '../../verdict/summary.ts'
-import { PrivateWords } from './private-words.ts'
+import { PrivateWords, type Writing } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
 export interface View {
@@ -33,6 +32,8 @@ export function viewFor(
 ): View {
   if (audience === undefined) return { verdict, hidden: { violations: 0, errors: 0 } }
   const words = new PrivateWords(verdict, audience, nodes)
+  const hide = (text: string) => words.hide(text)
+  const ofOthers = (text: string) => words.hide(text, { byOthers: true })
   const tenants = verdict.tenants.filter(tenant => audience.includes(tenant.name))
   const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => audience.includes(item.tenant))
   const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
@@ -46,25 +47,18 @@ export function viewFor(
     verdict: {
       ...verdict,
       summary: '',
-      requiredApprovals: verdict.requiredApprovals.map(one => ({
-        ...one,
-        message: words.hide(one.message, { byOthers: true }),
-        path: words.hide(one.path, { byOthers: true }),
-        ...(one.because === undefined ? {} : { because: words.hide(one.because, { byOthers: true }) }),
-      })),
+      requiredApprovals: through(verdict.requiredApprovals, ofOthers, ['rule', 'source']),
       changedFiles: verdict.changedIn === repository ? filesFor(verdict.changedFiles ?? [], audience, nodes) : [],
       evaluated: evaluatedFor(verdict, audience, nodes),
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
-      tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
+      tenants: through(tenants, hide, ['name', 'clusters', 'namespaces']),
       violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
       warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
       notEvaluated: mine(verdict.notEvaluated).map(finding => ownFinding(finding, words, repository)),
       errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
-      notSeen: seen.map(({ what, source, url, reason }) => ({
-        ...(what ? { what } : {}),
-        source: words.hide(source, { byOthers: true }),
-        url: url === repository ? url : words.hide(url),
-        reason: words.hide(reason),
+      notSeen: seen.map(one => ({
+        ...through(one, hide, one.url === repository ? ['what', 'url'] : ['what']),
+        source: ofOthers(one.source),
       })),
       // they are in the fleet's repository, and belong to no tenant yet
       notReached: [],
@@ -107,24 +101,35 @@ function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audienc
 }
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
-  const { object, edit, allowed = [], clusterAnswer, waiver, policy, ...rest } = finding
-  const byOthers = finding.origin.repository !== repository
+  const { object, origin, via } = finding
+  const byOthers = origin.repository !== repository
   // the object is what the tenant wrote itself, but where someone else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
+  return {
+    ...findingThrough(finding, words, writing, { byOthers: true }),
+    object: byOthers ? through(object, text => words.hide(text, writing), ['apiVersion', 'kind']) : object,
+    origin: ownOrigin(origin, words, repository),
+    via: via.map(step => through(step, text => words.hide(text, { byOthers: isOfFlux(step) }), ['step'])),
+  }
+}
+
+/**
+ * A finding in words that an audience may see, and with an edit only where that names nothing of others. `writing`: of its own
+ * words; `ofPolicy`: of a policy, whose name and file may contain names of others.
+ */
+export function findingThrough(finding: Finding, words: PrivateWords, writing: Writing, ofPolicy?: Writing): Finding {
+  const { edit, allowed = [], clusterAnswer, waiver, policy, ...rest } = finding
   const hide = (text: string) => words.hide(text, writing)
-  const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
-  const isSafe = written === undefined || hide(written) === written
+  const isSafe = (text: string) => hide(text) === text
+  const written = edit && 'set' in edit ? edit.set : edit && 'add' in edit ? edit.add : ''
   return {
     ...ownWords(rest, message => words.hideIn(message, writing)),
-    object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,
-    origin: ownOrigin(finding.origin, words, repository),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
-    ...(policy ? { policy: ownPolicy(policy, text => words.hide(text, { byOthers: true })) } : {}),
-    via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
-    ...(edit && isSafe ? { edit } : {}),
+    ...(policy ? { policy: through(policy, text => words.hide(text, ofPolicy), ['kind', 'action']) } : {}),
+    ...(edit && isSafe(written) ? { edit } : {}),
     // what names others is left to the words of the rule, which are hidden one by one
-    ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),
+    ...(allowed.length > 0 && allowed.every(isSafe) ? { allowed } : {}),
   }
 }
 
@@ -138,27 +143,32 @@ function ownFailure(failure: NodeFailure, words: PrivateWords, repository: strin
 }
 
 /** Such a step may be in the fleet's repository; those of kustomize are where the origin is. */
-const isOfFlux = ({ step }: Finding['via'][number]) => step === 'kustomization' || step.startsWith('flux-')
+export const isOfFlux = ({ step }: Finding['via'][number]): boolean =>
+  step === 'kustomization' || step.startsWith('flux-')
 
 /** Files of its own repository are not private to it; those of the fleet may be named after others. */
 function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
-  if (origin.repository === repository) return origin
-  const hide = (text: string) => words.hide(text, { byOthers: true })
-  return { ...origin, repository: hide(origin.repository), file: hide(origin.file) }
+  return origin.repository === repository ? origin : through(origin, text => words.hide(text, { byOthers: true }))
 }
 
-/** The policy of a finding as an audience may see it; its name and file may contain names of other tenants. */
-export function ownPolicy(policy: FindingPolicy, hide: (text: string) => string): FindingPolicy {
-  const { namespace, name, rule, origin } = policy
-  return {
-    ...policy,
-    ...{ namespace: hide(namespace), name: hide(name), rule: hide(rule) },
-    origin: { ...origin, repository: hide(origin.repository), file: hide(origin.file) },
+/**
+ * Plain data with each of its texts, however deep, as `hide` leaves it; but those of the fields `open`. So a field that
+ * is new is hidden until someone decides that it may be shown.
+ */
+export function through<T>(data: T, hide: (text: string) => string, open: readonly string[] = []): T {
+  const mapped = (value: unknown): unknown => {
+    if (typeof value === 'string') return hide(value)
+    if (Array.isArray(value)) return value.map(mapped)
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, open.includes(key) ? item : mapped(item)]),
+    )
   }
+  return mapped(data) as T
 }
 
 /** A waiver in words that name nothing of others. Who and why are values: each is hidden as quoted. */
-export function ownWaiver({ expires, approver, reason }: GrantedWaiver, hide: (text: string) => string): GrantedWaiver {
+function ownWaiver({ expires, approver, reason }: GrantedWaiver, hide: (text: string) => string): GrantedWaiver {
   const quoted = (value: string) => hide(`"${value}"`).slice(1, -1)
   return { expires, approver: quoted(approver), reason: quoted(reason) }
 }

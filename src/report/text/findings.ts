@@ -58,14 +58,6 @@ export function noteOf({ blocksApply, since }: NodeFailure): string {
   return [blocksApply ? NOT_APPLIED : '', began].filter(Boolean).join(' ')
 }
 
-/** The first few of a list, and how many there are more. */
-export function firstOf(
-  list: readonly string[],
-  most = 5,
-): { readonly shown: readonly string[]; readonly left: number } {
-  return { shown: list.slice(0, most), left: Math.max(0, list.length - most) }
-}
-
 const distinct = (list: readonly string[]) => [...new Set(list)]
 
 const MAX_VALUES = 5

@@ -14,7 +14,8 @@ const COMMON = new Set(
 )
 const HIDDEN = "(another tenant's)"
 
-interface Writing {
+/** Who wrote what is shown. */
+export interface Writing {
   /** Words that the audience wrote, besides what was evaluated. */
   readonly written?: readonly string[]
   /** The text is about what was written elsewhere, so a name of another tenant is always private. */

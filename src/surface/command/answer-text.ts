@@ -1,5 +1,5 @@
-import { code, prose } from '../../base/markup.ts'
-import { andMore } from '../../base/name-list.ts'
+import { bullets, code, fenced, prose } from '../../base/markup.ts'
+import { andMore, firstNames } from '../../base/name-list.ts'
 import { display } from '../../kube/object.ts'
 import { changesText } from '../../report/changes-text.ts'
 import { matrixTable } from '../../report/matrix.ts'
@@ -72,15 +72,13 @@ function lists({ violations, warnings }: Verdict): Section[] {
 
 function list(heading: string, findings: readonly Finding[], folded: boolean): Section[] {
   if (findings.length === 0) return []
-  const lines = groupFindings(findings).map(({ finding, objects, clusters }) => {
+  const groups = groupFindings(findings)
+  const body = bullets(groups, 100, ({ finding, objects, clusters }) => {
     const more = andMore(objects.length - 1)
     const where = clusters.slice(0, 5).map(name => code(name, 80))
-    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waiverText(finding)}`
+    return `${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waiverText(finding)}`
   })
-  const shown = lines.slice(0, 100)
-  const left = lines.length - shown.length
-  const body = [...shown, ...(left > 0 ? [`- …${andMore(left)}`] : [])].join('\n')
-  const title = `${heading} (${lines.length})`
+  const title = `${heading} (${groups.length})`
   return [{ text: folded ? fold(title, body) : `**${title}**\n\n${body}`, label: `list of ${heading.toLowerCase()}` }]
 }
 
@@ -227,12 +225,10 @@ export function gateAnswer(settings: readonly GateSetting[]): string | undefined
 }
 
 function names(settings: readonly GateSetting[]): string {
-  const shown = settings.slice(0, MAX_SHOWN).map(({ url, branches }) => {
+  return firstNames(settings, MAX_SHOWN, ({ url, branches }) => {
     const listed = branches.slice(0, 5).map(branch => code(branch, 100))
     return `${code(shortUrl(url))} (${listed.join(', ')}${branches.length > 5 ? ', …' : ''})`
   })
-  const left = settings.length - shown.length
-  return shown.join(', ') + andMore(left)
 }
 
 function byHand(refused: readonly GateSetting[]): string[] {
@@ -245,8 +241,6 @@ function byHand(refused: readonly GateSetting[]): string[] {
 }
 
 function foldGate({ url, ruleset }: GateSetting): string {
-  const json = JSON.stringify(ruleset, null, 2)
-  const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(run => run[0].length))
-  const fence = '`'.repeat(longest + 1)
-  return `<details><summary>The file</summary>\n\nFor ${code(shortUrl(url))}:\n\n${fence}json\n${json}\n${fence}\n\n</details>`
+  const file = fenced('json', JSON.stringify(ruleset, null, 2).split('\n'))
+  return fold('The file', `For ${code(shortUrl(url))}:\n\n${file}`)
 }

@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
-import { BailiwickError } from '../../base/errors.ts'
+import type { BailiwickError } from '../../base/errors.ts'
 import { code } from '../../base/markup.ts'
 import { readFleetText } from '../../fleet/config/fleet-file.ts'
 import { type Enforcement, FLEET_FILE, type FleetConfig } from '../../fleet/model/fleet-config.ts'
@@ -63,11 +63,11 @@ function open(text: string): { document: Document; map: YAMLMap | undefined } {
 }
 
 /** The file cannot be edited by a command. */
-function unfit(what: string): BailiwickError {
-  return new BailiwickError('command-input', `${FLEET_FILE} ${what}`, {
-    fix: 'Write the entry by hand in a pull request; docs/fleet-file.md shows how.',
-  })
+function unfit(what: string, fix = BY_HAND): BailiwickError {
+  return commandError(`${FLEET_FILE} ${what}`, fix)
 }
+
+const BY_HAND = 'Write the entry by hand in a pull request; docs/fleet-file.md shows how.'
 
 /** Where a node of the document begins and ends. */
 function rangeOf(node: unknown): readonly [number, number] {
@@ -230,18 +230,18 @@ const LINE = /^((["']?)enforcement\2[ \t]*:[ \t]*)(["']?)(?:report|block)\3((?:[
 export function withEnforcement(text: string | undefined, wanted: Enforcement): string {
   const before = text ?? ''
   const known = readFleetText(before)
-  if (known.error) throw unfitForEnforcement(`cannot be read: ${known.error.message}`)
+  if (known.error) throw unfit(`cannot be read: ${known.error.message}`, BY_YOURSELF)
   if (known.enforcement === wanted)
     throw commandError(`the fleet already has \`enforcement: ${wanted}\``, 'No change is needed.')
-  const edited = KEY.test(before) ? before.replace(LINE, `$1${wanted}$4`) : `${ended(before)}enforcement: ${wanted}\n`
+  const edited = KEY.test(before)
+    ? before.replace(LINE, `$1${wanted}$4`)
+    : `${withNewline(before)}enforcement: ${wanted}\n`
   const after = readFleetText(edited)
   if (after.error || after.enforcement !== wanted || rest(after) !== rest(known)) {
-    throw unfitForEnforcement('is written in a way that cannot be changed line by line')
+    throw unfit('is written in a way that cannot be changed line by line', BY_YOURSELF)
   }
   return edited
 }
-
-const ended = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
 /** Everything else in the file. */
 function rest(config: FleetConfig): string {
@@ -249,12 +249,7 @@ function rest(config: FleetConfig): string {
   return JSON.stringify(fields, (_, value: unknown) => (value instanceof Map ? [...value] : value))
 }
 
-function unfitForEnforcement(why: string): BailiwickError {
-  return commandError(
-    `${FLEET_FILE} ${why}`,
-    `Write \`enforcement: report\` or \`enforcement: block\` into it yourself.`,
-  )
-}
+const BY_YOURSELF = 'Write `enforcement: report` or `enforcement: block` into it yourself.'
 
 const BODIES: Readonly<Record<Enforcement, readonly string[]>> = {
   report: [

@@ -57,10 +57,10 @@ export function pendingOverride(record: OverrideRecord, sha: string): RecordText
 
 /** Reads an override from the text of its check run; undefined if we did not write it. */
 export function readOverrideRecord(text: string): OverrideRecord | undefined {
-  const { by, reason, at, pull, base, confirmedBy } = readRecord(text) ?? {}
-  if (typeof by !== 'string' || typeof reason !== 'string' || typeof at !== 'string') return undefined
-  if (typeof pull !== 'number' || typeof base !== 'string') return undefined
-  return { by, reason, at, pull, base, ...(typeof confirmedBy === 'string' ? { confirmedBy } : {}) }
+  const { pull, confirmedBy, ...record } = readRecord(text) ?? {}
+  const texts = textsOf(record, 'by', 'reason', 'at', 'base')
+  if (!texts || typeof pull !== 'number') return undefined
+  return { ...texts, pull, ...(typeof confirmedBy === 'string' ? { confirmedBy } : {}) }
 }
 
 /** Serializes plain data as the text of a check run. */
@@ -79,6 +79,15 @@ export function readRecord(text: string): Readonly<Record<string, unknown>> | un
   } catch {
     return undefined
   }
+}
+
+/** The texts of these keys of a record; undefined unless each of them is one. */
+export function textsOf<K extends string>(
+  record: Readonly<Record<string, unknown>>,
+  ...keys: readonly K[]
+): Readonly<Record<K, string>> | undefined {
+  const texts = keys.flatMap(key => (typeof record[key] === 'string' ? [[key, record[key]]] : []))
+  return texts.length === keys.length ? Object.fromEntries(texts) : undefined
 }
 
 export const APPROVE_USAGE = 'approve [SHA]'
@@ -115,10 +124,9 @@ export function approvalRecord({ by, at, pull, base }: ApprovalRecord, sha: stri
 
 /** Reads an approval from the text of its check run; undefined if we did not write it. */
 export function readApprovalRecord(text: string): ApprovalRecord | undefined {
-  const { by, at, pull, base } = readRecord(text) ?? {}
-  if (typeof by !== 'string' || typeof at !== 'string' || typeof pull !== 'number' || typeof base !== 'string')
-    return undefined
-  return { by, at, pull, base }
+  const { pull, ...record } = readRecord(text) ?? {}
+  const texts = textsOf(record, 'by', 'at', 'base')
+  return texts && typeof pull === 'number' ? { ...texts, pull } : undefined
 }
 
 export const APPROVE_PRUNE_USAGE = 'approve-prune DIGEST...'

@@ -5,7 +5,7 @@ import { groupOf } from '../../kube/object.ts'
 import { count } from '../../report/text/findings.ts'
 import { type Finding, SEVERITIES } from '../../rules/model/finding.ts'
 import { commandError, parseReason, quoted } from './command-line.ts'
-import { type RecordText, readRecord, recordText } from './record.ts'
+import { type RecordText, readRecord, recordText, textsOf } from './record.ts'
 
 /** An entry of `waivers` in a fleet's own file. */
 export interface WaiverEntry {
@@ -182,31 +182,12 @@ export function readWaiverRecord(text: string): WaiverPull | undefined {
 
 function entryOf(value: unknown): WaiverEntry | undefined {
   const fields = (value ?? {}) as Readonly<Record<string, unknown>>
-  const text = (key: keyof WaiverEntry) => (typeof fields[key] === 'string' ? fields[key] : undefined)
-  const [rule, cluster, kind, namespace, name] = [
-    text('rule'),
-    text('cluster'),
-    text('kind'),
-    text('namespace'),
-    text('name'),
-  ]
-  const [reason, requester, approver, expires] = [text('reason'), text('requester'), text('approver'), text('expires')]
-  if (rule === undefined || cluster === undefined || kind === undefined || namespace === undefined) return undefined
+  const subject = textsOf(fields, 'rule', 'cluster', 'kind', 'namespace', 'name')
+  const terms = textsOf(fields, 'reason', 'requester', 'expires')
   const violations = acceptedOf(fields.violations)
-  if (violations === undefined) return undefined
-  if (name === undefined || reason === undefined || requester === undefined || expires === undefined) return undefined
-  return {
-    rule,
-    cluster,
-    kind,
-    namespace,
-    name,
-    violations,
-    reason,
-    requester,
-    expires,
-    ...(approver ? { approver } : {}),
-  }
+  if (!subject || !terms || !violations) return undefined
+  const { approver } = fields
+  return { ...subject, violations, ...terms, ...(typeof approver === 'string' && approver ? { approver } : {}) }
 }
 
 /** What the entry accepts; undefined if waiverRecord did not write it. */

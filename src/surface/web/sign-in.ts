@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, ti
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isWider, type Visibility } from '../../fleet/model/source-access.ts'
 import { isLoopbackHost } from '../../process/environment.ts'
+import type { PagePlace } from '../../report/outcome.ts'
 import { signInFailed } from '../../report/page/home-page.ts'
 import { readPagePath } from '../pages/page-address.ts'
 import type { TtlStore } from '../pages/ttl-store.ts'
@@ -192,10 +193,7 @@ export interface Visitor {
 }
 
 /** The audience of a page. */
-interface MadeFor {
-  readonly repositoryId?: number
-  readonly visibility?: Visibility
-}
+type MadeFor = Pick<PagePlace, 'repositoryId' | 'visibility'>
 
 /** Decides who may view pages. */
 export interface PageAccess {

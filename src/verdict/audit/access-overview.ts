@@ -93,27 +93,10 @@ function viewOf(namespace: string, { cluster, tenant, changers, others, unknown 
   }
 }
 
-function changerView({
-  kind,
-  namespace,
-  name,
-  repository,
-  tenant,
-  identity,
-  ownCluster,
-  grants,
-  by,
-}: Changer): ChangerView {
+function changerView({ identity: { user, impersonated }, grants, by, ...changer }: Changer): ChangerView {
   const held = by ? [by.grant] : grants.filter(({ covered }) => !covered)
   return {
-    kind,
-    namespace,
-    name,
-    repository,
-    tenant,
-    ownCluster,
-    user: identity.user,
-    impersonated: identity.impersonated,
+    ...{ ...changer, user, impersonated },
     rights: held.slice(0, MAX_LISTED).map(rightView),
     ...(by ? { by: { account: by.account, way: by.way } } : {}),
   }

@@ -24,10 +24,9 @@ export function* verificationItems({ cluster, index }: AuditedCluster): Iterable
   )
   // a fleet that verifies nothing lacks the setting; where it verifies some, the others are the way in
   const isAsked = all.some(({ verify }) => isSet(verify))
-  const byTenant = [...Map.groupBy(all, ({ tenant }) => tenant)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [tenant, own] of byTenant) {
+  for (const [tenant, own] of byTenant(all)) {
     const common = { check: CHECK, subject: tenant, why: WHY }
-    const whose = tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`
+    const whose = ownerText(tenant)
     const open = own.filter(({ verify }) => !isSet(verify))
     if (open.length > 0) yield { ...common, ...unverified(open, own.length, whose, isAsked) }
     const signed = own.filter(({ verify }) => isSet(verify))
@@ -45,6 +44,13 @@ export function* verificationItems({ cluster, index }: AuditedCluster): Iterable
     }
   }
 }
+
+/** By the name of the tenant, the platform first. */
+const byTenant = <T extends { readonly tenant: string }>(all: readonly T[]) =>
+  [...Map.groupBy(all, ({ tenant }) => tenant)].sort(([a], [b]) => (a < b ? -1 : 1))
+
+const ownerText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`)
+const counted = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 interface Source extends Rendered {
   readonly kind: string
@@ -65,7 +71,7 @@ function unverified(open: readonly Source[], all: number, whose: string, isAsked
   const names = open.map(({ object }) => nameOf(object)).sort()
   const [first] = open
   return {
-    message: `${names.length} of ${all} ${all === 1 ? 'source' : 'sources'} of ${whose} ${names.length === 1 ? 'has' : 'have'} no verification: ${fewNames(names)}`,
+    message: `${names.length} of ${counted(all, 'source')} of ${whose} ${names.length === 1 ? 'has' : 'have'} no verification: ${fewNames(names)}`,
     fix: 'Set spec.verify, for commits with the keys of their authors, for OCI artifacts and charts with cosign or notation.',
     ...(isAsked
       ? { state: 'weak' as const, origin: place(originAt(first!.object.root, first!.path.slice(0, -1))) }
@@ -130,8 +136,7 @@ export function* imageItems(audited: AuditedCluster): Iterable<AuditItem> {
     return
   }
   for (const { object, enforces } of policies) yield policyItem(object, enforces, found)
-  const byTenant = [...Map.groupBy(found, ({ tenant }) => tenant)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [tenant, own] of byTenant) yield* itemsOf(tenant, own, unseen)
+  for (const [tenant, own] of byTenant(found)) yield* itemsOf(tenant, own, unseen)
   yield* releaseItems(audited)
   yield* customItems(audited)
 }
@@ -147,7 +152,7 @@ function imagesOf({ nodes, index }: AuditedCluster): Found[] {
 
 function withoutPolicy(found: readonly Found[], unseen: string | undefined): AuditItem {
   const of = namesOf(found)
-  const message = `no policy of the fleet verifies the signatures of images: ${of.length} ${of.length === 1 ? 'image runs' : 'images run'} without one`
+  const message = `no policy of the fleet verifies the signatures of images: ${counted(of.length, 'image')} ${of.length === 1 ? 'runs' : 'run'} without one`
   return {
     ...{ check: IMAGE_CHECK, subject: '', why: IMAGE_WHY },
     // a fleet that requires no signatures lacks the setting, so nothing is weakened
@@ -172,7 +177,7 @@ function policyItem(object: KubeObject, enforces: boolean, found: readonly Found
   const covers =
     of.length === 0
       ? 'no image that the fleet renders'
-      : `${of.length} ${of.length === 1 ? 'image' : 'images'} of the fleet: ${fewNames(of.map(shown))}`
+      : `${counted(of.length, 'image')} of the fleet: ${fewNames(of.map(shown))}`
   return {
     ...{ check: IMAGE_CHECK, subject: namespace ? `${namespace}/${name}` : name, why: IMAGE_WHY },
     state: !enforces ? 'weak' : of.length === 0 ? 'unknown' : 'ok',
@@ -183,60 +188,60 @@ function policyItem(object: KubeObject, enforces: boolean, found: readonly Found
 }
 
 function* itemsOf(tenant: string, found: readonly Found[], unseen: string | undefined): Iterable<AuditItem> {
-  const whose = tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`
+  const whose = ownerText(tenant)
   const all = namesOf(found).length
   const common = { check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY }
   // an image counts where it is covered least
-  const none = found.filter(({ state }) => state === 'none')
-  for (const [cause, own] of Map.groupBy(none, causeOf)) {
-    const of = namesOf(own)
+  const of = (state: ImageCoverage['state']) => found.filter(one => one.state === state)
+  const listed = (own: readonly Found[]) => fewNames(namesOf(own).map(shown))
+  const share = (own: readonly Found[]) => {
+    const { length } = namesOf(own)
+    return `${length} of ${counted(all, 'image')} of ${whose} ${length === 1 ? 'is' : 'are'}`
+  }
+  for (const [cause, own] of Map.groupBy(of('none'), causeOf)) {
     yield {
       ...common,
       state: unseen ? 'unknown' : 'weak',
-      message: `${counted(of.length, all, whose)} not covered by an image verification policy (${cause}): ${fewNames(of.map(shown))}${unseen ? `; ${unseen}` : ''}`,
+      message: `${share(own)} not covered by an image verification policy (${cause}): ${listed(own)}${unseen ? `; ${unseen}` : ''}`,
       fix: 'Extend the policy to these images, or add one for them.',
       ...placeOf(own[0]!),
     }
   }
-  const audited = found.filter(({ state }) => state === 'audited')
-  for (const [cause, own] of Map.groupBy(audited, policyOf)) {
-    const of = namesOf(own)
+  for (const [cause, own] of Map.groupBy(of('audited'), policyOf)) {
     yield {
       ...common,
       state: 'weak',
-      message: `${counted(of.length, all, whose)} verified only in Audit, by ${cause}: ${fewNames(of.map(shown))}`,
+      message: `${share(own)} verified only in Audit, by ${cause}: ${listed(own)}`,
       fix: 'Set the failure action of the rule to Enforce once its reports are clean.',
       ...(own[0]!.by ? { origin: place(own[0]!.by.origin) } : {}),
     }
   }
-  const unknown = found.filter(({ state }) => state === 'unknown')
-  for (const [cause, own] of Map.groupBy(unknown, causeOf)) {
-    const of = namesOf(own)
+  for (const [cause, own] of Map.groupBy(of('unknown'), causeOf)) {
     yield {
       ...common,
       state: 'unknown',
-      message: `whether a policy verifies ${of.length === 1 ? '1 image' : `${of.length} images`} of ${whose} is not known (${cause}): ${fewNames(of.map(shown))}`,
+      message: `whether a policy verifies ${counted(namesOf(own).length, 'image')} of ${whose} is not known (${cause}): ${listed(own)}`,
       fix: 'Check on the cluster whether Kyverno verifies them.',
       ...placeOf(own[0]!),
     }
   }
-  const enforced = found.filter(({ state }) => state === 'enforced')
-  if (enforced.length > 0) {
-    const of = namesOf(enforced)
-    const message = `${counted(of.length, all, whose)} covered by ${[...new Set(enforced.map(policyOf))].join(', ')}, which refuses images without a valid signature; the signatures are not evaluated offline`
-    yield { ...common, state: 'ok', message, fix: '' }
-  }
+  const enforced = of('enforced')
+  if (enforced.length === 0) return
+  const message = `${share(enforced)} covered by ${[...new Set(enforced.map(policyOf))].join(', ')}, which refuses images without a valid signature; the signatures are not evaluated offline`
+  yield { ...common, state: 'ok', message, fix: '' }
 }
 
 /** The images of charts are known when Helm renders them. */
 function* releaseItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> {
-  const releases = index.renderedAnywhere(cluster.name, HELM_RELEASE)
-  const byTenant = Map.groupBy(releases, ({ node, object }) => index.actsFor(node, object) ?? '')
-  for (const [tenant, own] of [...byTenant].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const names = own.map(({ object }) => `${idOf(object).namespace}/${idOf(object).name}`).sort()
+  const releases = index.renderedAnywhere(cluster.name, HELM_RELEASE).map(({ node, object }) => {
+    const { namespace, name } = idOf(object)
+    return { tenant: index.actsFor(node, object) ?? '', name: `${namespace}/${name}` }
+  })
+  for (const [tenant, own] of byTenant(releases)) {
+    const names = own.map(({ name }) => name).sort()
     yield {
       ...{ check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY, state: 'unknown', fix: '' },
-      message: `the images of ${names.length === 1 ? '1 HelmRelease' : `${names.length} HelmReleases`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible: ${fewNames(names.map(shown))}`,
+      message: `the images of ${counted(names.length, 'HelmRelease')} of ${ownerText(tenant)} are not visible: ${fewNames(names.map(shown))}`,
     }
   }
 }
@@ -254,18 +259,15 @@ function* customItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
       ]
     }),
   )
-  for (const [tenant, own] of [...Map.groupBy(hidden, one => one.tenant)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [tenant, own] of byTenant(hidden)) {
     const names = [...new Set(own.map(({ name }) => name))].sort()
     yield {
       ...{ check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY, state: 'unknown' },
-      message: `the images of ${names.length === 1 ? '1 object' : `${names.length} objects`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not evaluated, because they are of custom kinds: ${fewNames(names)}`,
+      message: `the images of ${counted(names.length, 'object')} of ${ownerText(tenant)} are not evaluated, because they are of custom kinds: ${fewNames(names)}`,
       fix: 'Check on the cluster whether Kyverno verifies the images of the Pods that their controllers make.',
     }
   }
 }
-
-const counted = (count: number, all: number, whose: string) =>
-  `${count} of ${all} ${all === 1 ? 'image' : 'images'} of ${whose} ${count === 1 ? 'is' : 'are'}`
 
 const policyOf = ({ by }: ImageCoverage): string =>
   by

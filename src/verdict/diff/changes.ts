@@ -1,5 +1,5 @@
 import type { ObjectId } from '../../kube/object.ts'
-import type { VerdictFilter } from '../verdict-views.ts'
+import type { Verdict } from '../../rules/model/finding.ts'
 
 /**
  * What a change does to what the clusters get: plain JSON, bounded, in a fixed order, and without any value that is secret
@@ -162,11 +162,15 @@ export function idBefore({ id, from }: Pick<ObjectChange, 'id' | 'from'>): Objec
 
 export const NO_COUNTS: Counts = { added: 0, changed: 0, replaced: 0, moved: 0, removed: 0, deleted: 0 }
 
+const NOTHING_LEFT: LeftOut = { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 }
+
 /** The sum of counts. */
-export function sumCounts(all: readonly Counts[]): Counts {
-  const sum = { ...NO_COUNTS }
-  for (const one of all) for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += one[key]
-  return sum
+export const sumCounts = (all: readonly Counts[]): Counts => sumOf(NO_COUNTS, all)
+
+/** The sum of numbers by their names, which are those of `none`. */
+export function sumOf<T extends { readonly [K in keyof T]: number }>(none: T, all: readonly T[]): T {
+  const names = Object.keys(none) as (keyof T)[]
+  return Object.fromEntries(names.map(name => [name, all.reduce((sum, one) => sum + one[name], 0)])) as T
 }
 
 /** How much of a change is shown in detail; everything is counted. */
@@ -201,7 +205,7 @@ export const LIMITS: Limits = {
 /** What is left of the limits, and what was left out. */
 export class Room {
   readonly limits: Limits
-  readonly left = { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 }
+  readonly left = { ...NOTHING_LEFT }
   #removed: number
   #objects: number
   #bytes: number
@@ -238,27 +242,22 @@ export class Room {
 /** What a change does in several fleets, as one; undefined for none. */
 export function mergeChanges(all: readonly Changes[]): Changes | undefined {
   if (all.length <= 1) return all[0]
-  const sum = (of: (one: Changes) => number) => all.reduce((total, one) => total + of(one), 0)
   return {
     nodes: all.flatMap(one => one.nodes),
     rights: all.flatMap(one => one.rights),
     tenants: all.flatMap(one => one.tenants),
     clusters: all.flatMap(one => one.clusters),
     totals: sumCounts(all.map(one => one.totals)),
-    hidden: sum(one => one.hidden),
-    left: {
-      nodes: sum(one => one.left.nodes),
-      objects: sum(one => one.left.objects),
-      fields: sum(one => one.left.fields),
-      rights: sum(one => one.left.rights),
-      tenants: sum(one => one.left.tenants),
-      clusters: sum(one => one.left.clusters),
-    },
+    hidden: all.reduce((sum, one) => sum + one.hidden, 0),
+    left: sumOf(
+      NOTHING_LEFT,
+      all.map(one => one.left),
+    ),
   }
 }
 
 /** Of what a change does, what concerns these clusters and tenants; the Kustomizations of others are counted. */
-export function filterChanges(changes: Changes, filter: VerdictFilter): Changes {
+export function filterChanges(changes: Changes, filter: Omit<NonNullable<Verdict['filter']>, 'outside'>): Changes {
   const clusters = new Set(filter.clusters)
   const tenants = new Set(filter.tenants)
   const onCluster = (name: string) => clusters.size === 0 || clusters.has(name)

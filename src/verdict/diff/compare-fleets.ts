@@ -72,39 +72,22 @@ export class FleetComparison {
   #pair(key: string): NodePair[] {
     const [was, now] = [this.#before.get(key), this.#after.get(key)]
     if (was === now) return []
-    if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
+    if (was && now && was.cluster === now.cluster) return this.#both(key, was, now)
+    // the other cluster gets all of it, and the one before gets nothing more
+    if (was && now) return [sidesOf(key, was, undefined), sidesOf(key, undefined, now)]
     const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
     const above = this.#nearest(one, was ? this.#before : this.#after, others)
     // a cluster that is removed or renamed is shown as such
     if (!above && (was || !this.#isOfNewCluster(one))) return []
-    const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
-    if (above && isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]
-    if (isUnknown(one)) return [{ ...sides, unknown: was ? 'before' : 'after', objects: [] }]
-    return [{ ...sides, objects: pairObjects(was?.objects ?? [], now?.objects ?? []) }]
-  }
-
-  /** One that is applied to another cluster than before: that gets all of it, and the one before gets nothing more. */
-  #elsewhere(key: string, was: FleetNode, now: FleetNode): NodePair[] {
-    return [
-      isUnknown(was)
-        ? { key, was, unknown: 'before', objects: [] }
-        : { key, was, objects: pairObjects(was.objects, []) },
-      isUnknown(now)
-        ? { key, now, unknown: 'after', objects: [] }
-        : { key, now, objects: pairObjects([], now.objects) },
-    ]
+    if (above && isUnknown(above)) return was ? [] : [{ ...sidesOf(key, was, now), unknown: lost, objects: [] }]
+    return [sidesOf(key, was, now)]
   }
 
   #both(key: string, was: FleetNode, now: FleetNode): NodePair[] {
     if (isUnknown(was) && isUnknown(now)) return []
-    if (isUnknown(was)) return [{ key, was, now, unknown: 'before', objects: [] }]
-    if (isUnknown(now)) return [{ key, was, now, unknown: 'after', objects: [] }]
-    const objects =
-      was.objects === now.objects || (was.digest !== '' && was.digest === now.digest)
-        ? []
-        : pairObjects(was.objects, now.objects)
+    const pair = sidesOf(key, was, now)
     const isOther = was.identity.user !== now.identity.user || was.suspend !== now.suspend || was.prune !== now.prune
-    return objects.length > 0 || (isOther && !sameButObjects(was, now)) ? [{ key, was, now, objects }] : []
+    return pair.unknown || pair.objects.length > 0 || (isOther && !sameButObjects(was, now)) ? [pair] : []
   }
 
   /** Whether a cluster is there by the change, and is not one of before by another name. */
@@ -126,6 +109,15 @@ export class FleetComparison {
     }
     return undefined
   }
+}
+
+/** A Kustomization before and after, with the objects that differ, as far as both sides are known. */
+function sidesOf(key: string, was: FleetNode | undefined, now: FleetNode | undefined): NodePair {
+  const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
+  if (was && isUnknown(was)) return { ...sides, unknown: 'before', objects: [] }
+  if (now && isUnknown(now)) return { ...sides, unknown: 'after', objects: [] }
+  const isSame = was && now && (was.objects === now.objects || (was.digest !== '' && was.digest === now.digest))
+  return { ...sides, objects: isSame ? [] : pairObjects(was?.objects ?? [], now?.objects ?? []) }
 }
 
 const isUnknown = ({ error, source }: FleetNode): boolean => error !== undefined || source.opaque !== undefined
