@@ -228,8 +228,7 @@ export function unboundAccount(
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
   const origin = meantOrigin(applier, ACCOUNT_FIELD)
-  const former = was !== undefined && index.holdsRoles(node.cluster, was) ? accountOf(was)?.name : undefined
-  const better = meant ?? onlyAccount(index, node.cluster, user) ?? former
+  const better = meant ?? onlyAccount(index, node.cluster, user, was)
   const isRoot = isNodes && node.parent === undefined
   return {
     origin: was === user ? undefined : origin,
@@ -258,11 +257,17 @@ function meantAccount(
   return names.find(name => userOfAccount(account.namespace, name) === was) ?? (others.length === 0 ? only : undefined)
 }
 
-/** The only account with a role in the namespace of an account that the fleet does not render. */
-function onlyAccount(index: RuleContext['index'], cluster: string, user: string): string | undefined {
+/** The account that was named before, or the only one with a role in the namespace, for one that the fleet does not render. */
+function onlyAccount(
+  index: RuleContext['index'],
+  cluster: string,
+  user: string,
+  was: string | undefined,
+): string | undefined {
   const account = accountOf(user)
   if (!account || index.versionsOf(cluster, '/ServiceAccount', account.namespace, account.name).length > 0)
     return undefined
+  if (was !== undefined && index.holdsRoles(cluster, was)) return accountOf(was)?.name
   const [only, ...others] = accountsWithRoles(index, cluster, account.namespace)
   return others.length === 0 ? only : undefined
 }
