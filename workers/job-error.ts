@@ -16,13 +16,22 @@ export function isPassing(error: unknown): boolean {
   return !(error instanceof BailiwickError) || PASSING.has(error.code)
 }
 
-/** Whether the queue retries the job after this error, so that nothing is reported yet: a limit uses up no attempt. */
-export function isTriedAgain(error: unknown, { lastAttempt }: Pick<Attempt, 'lastAttempt'>): boolean {
+/** Whether the queue retries the job after this error: a limit uses up no attempt. */
+function isTriedAgain(error: unknown, { lastAttempt }: Pick<Attempt, 'lastAttempt'>): boolean {
   const isLimit = error instanceof BailiwickError && error.limited
   return isLimit || (isPassing(error) && !lastAttempt)
 }
 
-/** The error to report when a job ends: our own errors unchanged, a bug without its details. */
+/**
+ * The error to report when a job ends: our own errors unchanged, a bug without its details. Where the queue retries the job, the
+ * error is thrown again, and nothing is reported yet.
+ */
+export function finalError(error: unknown, attempt: Pick<Attempt, 'lastAttempt'>): BailiwickError {
+  if (isTriedAgain(error, attempt)) throw error
+  return asBailiwickError(error)
+}
+
+/** The error as people may see it: our own unchanged, a bug without its details. */
 export function asBailiwickError(error: unknown): BailiwickError {
   if (error instanceof BailiwickError) return error
   return new BailiwickError('internal', 'Bailiwick itself failed', {

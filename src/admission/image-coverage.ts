@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts'
 import { PolicyExpression } from '../expr/libraries/kubernetes-library.ts'
 import { kyvernoLibrary } from '../expr/libraries/kyverno-library.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
@@ -225,8 +226,7 @@ function validatingImageRules(world: AdmissionWorld, request: AdmissionRequest):
   const own = namespace ? world.policiesIn(NAMESPACED_IMAGE_POLICY, namespace) : []
   return [...world.policies(IMAGE_POLICY), ...own].flatMap(object => {
     if (stringAt(object.root, ['spec', 'evaluation', 'mode']) === 'JSON') return []
-    const policy = compiled.get(object) ?? compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary })
-    compiled.set(object, policy)
+    const policy = compiled(object)
     const selected = selects(policy, world, request)
     if (selected === false) return []
     const { kind, namespace: place, name } = policy
@@ -243,7 +243,7 @@ function validatingImageRules(world: AdmissionWorld, request: AdmissionRequest):
   })
 }
 
-const compiled = new WeakMap<KubeObject, CelPolicy>()
+const compiled = oncePer((object: KubeObject) => compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary }))
 
 /** A text: why that is not known. */
 function selects(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest): boolean | string {

@@ -1,3 +1,4 @@
+import { work } from '../base/work.ts'
 import type { AdmissionAnswer, AdmissionRequest, AdmissionWorld } from './admission/admission-request.ts'
 import { evaluateNative, NATIVE_BINDING, NATIVE_POLICY } from './admission/native-engine.ts'
 import { evaluateKyverno } from './kyverno/evaluate-kyverno.ts'
@@ -49,6 +50,7 @@ export function hasPolicies(world: AdmissionWorld): boolean {
 
 /** The answer of every policy of a cluster to a request. Pure; never throws, whatever a policy contains. */
 export function evaluateAdmission(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
+  work.admitted++
   const answers = policyEngines.map(engine => engine.evaluate(world, request))
   return {
     findings: answers.flatMap(({ findings }) => findings),

@@ -11,3 +11,14 @@ export function oncePer<Subject extends object, Answer>(
     return found.answer
   }
 }
+
+/** The same by a name: `answers(subject, name, work)` works once for each object and name. */
+export function oncePerName<Subject extends object, Answer>() {
+  const known = oncePer((_: Subject) => new Map<string, { readonly answer: Answer }>())
+  return (subject: Subject, name: string, work: () => Answer): Answer => {
+    const answers = known(subject)
+    const found = answers.get(name) ?? { answer: work() }
+    answers.set(name, found)
+    return found.answer
+  }
+}

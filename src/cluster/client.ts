@@ -173,7 +173,8 @@ function segment(text: string, what: string): string {
 export const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
 interface Reading {
-  readonly find: () => Promise<ApiResource | undefined>
+  /** How its kind is found; absent: in whatever version the cluster serves. */
+  readonly find?: () => Promise<ApiResource | undefined>
   /** Absent: metadata only. */
   readonly whole?: boolean
   readonly signal?: AbortSignal | undefined
@@ -194,7 +195,7 @@ export async function readLive(
   client: ClusterClient,
   actor: Actor,
   id: ObjectId,
-  { find, whole = false, signal }: Reading,
+  { find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind), whole = false, signal }: Reading = {},
 ): Promise<Live | undefined> {
   for (let attempt = 1; attempt <= 2; attempt++) {
     const resource = await find()

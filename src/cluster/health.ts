@@ -378,8 +378,7 @@ async function readKustomization(
   signal: AbortSignal,
 ): Promise<Json | undefined> {
   const id = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization', ...at }
-  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  const live = (await readLive(client, 'worker', id, { find, whole: true, signal }))?.live
+  const live = (await readLive(client, 'worker', id, { whole: true, signal }))?.live
   if (live === undefined) return undefined
   const { force, ...spec } = mapAt(live, 'spec')
   return { ...mapAt(live), spec: force === true ? { ...spec, force } : spec, status: { ...mapAt(live, 'status') } }

@@ -80,8 +80,7 @@ async function pruneOne(
   const own = await ownTargetReason(client, { user, id })
   // kept in the inventory, it would fail for ever
   if (own !== undefined) return { action: 'skipped', message: own }
-  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  const found = await readLive(client, { user }, id, { find, signal })
+  const found = await readLive(client, { user }, id, { signal })
   if (!found) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
   const { path, live } = found
   if (live === undefined) return { action: 'deleted', message: 'it was already deleted' }
@@ -154,6 +153,5 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   const id = idOfEntry(entry)
-  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  return (await readLive(client, { user }, id, { find, signal }))?.live !== undefined
+  return (await readLive(client, { user }, id, { signal }))?.live !== undefined
 }

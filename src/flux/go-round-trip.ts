@@ -1,4 +1,5 @@
 import { BailiwickError } from '../base/errors.ts'
+import { oncePer } from '../base/once-per.ts'
 import type { Origin } from '../base/origin.ts'
 import {
   type Field,
@@ -149,18 +150,12 @@ function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | u
   return fields ? { ...node, fields } : node
 }
 
-const written = new WeakMap<ReadonlyMap<string, GoField>, readonly (readonly [string, GoField])[]>()
-
 /** The fields of a struct that are written even if unset. */
-function alwaysWritten(types: ReadonlyMap<string, GoField>): readonly (readonly [string, GoField])[] {
-  const known = written.get(types)
-  if (known) return known
-  const found = [...types].filter(([, { value, omitEmpty, omitZero }]) => {
+const alwaysWritten = oncePer((types: ReadonlyMap<string, GoField>): readonly (readonly [string, GoField])[] => {
+  return [...types].filter(([, { value, omitEmpty, omitZero }]) => {
     return !omitZero && (!omitEmpty || value.type === 'struct' || value.type === 'own')
   })
-  written.set(types, found)
-  return found
-}
+})
 
 /** `omitempty` leaves out zero scalars and empty lists, maps and pointers to nothing; a struct is never empty. */
 function isOmitted(value: Node, { value: type, omitEmpty, omitZero }: GoField): boolean {

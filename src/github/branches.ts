@@ -1,9 +1,16 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
+import { message } from '../base/message.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { checkPaths } from '../git/entry-limits.ts'
-import { github, statusOf, unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { statusOf, unlessMissing } from './client/github-error.ts'
+import {
+  branchPart,
+  type GitHubRepository,
+  isOurs,
+  type OurRepository,
+  type RepositoryName,
+  repositoryPart,
+} from './client/octokit.ts'
 import { assertCommitId, readCommit } from './contents/commits.ts'
 import { readFile } from './contents/repositories.ts'
 
@@ -21,65 +28,49 @@ const MAX_TAG_DEPTH = 5
  * A name is never guessed: a branch is looked up among branches only, a commit by its full id only. Throws
  * `flux-unsupported` for `semver`, which needs every tag, and for a `name` outside `refs/heads/` and `refs/tags/`.
  */
-export async function readHead(
-  octokit: Octokit,
-  repository: RepositoryName,
-  ref: SourceRef,
-): Promise<Head | undefined> {
+export async function readHead(repository: GitHubRepository, ref: SourceRef): Promise<Head | undefined> {
   // source-controller's order: commit over name over semver over tag over branch
-  if (ref.commit) return readCommitHead(octokit, repository, ref.commit)
-  if (ref.name) return readNamed(octokit, repository, ref.name)
+  if (ref.commit) return readCommitHead(repository, ref.commit)
+  if (ref.name) return readNamed(repository, ref.name)
   if (ref.semver) throw unsupported(repository, 'semver', ref.semver)
-  if (ref.tag) return readTag(octokit, repository, ref.tag)
-  return readBranch(octokit, repository, ref.branch || 'master')
+  if (ref.tag) return readTag(repository, ref.tag)
+  return readBranch(repository, ref.branch || 'master')
 }
 
 /** The head of a branch, or undefined when there is none. */
 export async function readBranch(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
 ): Promise<Head | undefined> {
-  const found = await unlessMissing(
-    message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getBranch({ owner, repo, branch }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   // GitHub leads on from the old name of a renamed branch; git, and so Flux, does not
   if (!found || found.data.name !== branch) return undefined
   return { commit: found.data.commit.sha, tree: found.data.commit.commit.tree.sha }
 }
 
-async function readNamed(octokit: Octokit, repository: RepositoryName, name: string): Promise<Head | undefined> {
-  if (name.startsWith('refs/heads/')) return readBranch(octokit, repository, name.slice('refs/heads/'.length))
-  if (name.startsWith('refs/tags/')) return readTag(octokit, repository, name.slice('refs/tags/'.length))
+async function readNamed(repository: GitHubRepository, name: string): Promise<Head | undefined> {
+  if (name.startsWith('refs/heads/')) return readBranch(repository, name.slice('refs/heads/'.length))
+  if (name.startsWith('refs/tags/')) return readTag(repository, name.slice('refs/tags/'.length))
   throw unsupported(repository, 'name', name)
 }
 
-async function readTag(octokit: Octokit, repository: RepositoryName, tag: string): Promise<Head | undefined> {
-  const { owner, repo } = repository
-  const what = message`read tag ${part('branch', tag, JSON.stringify(tag))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
+async function readTag(repository: GitHubRepository, tag: string): Promise<Head | undefined> {
+  const { octokit, owner, repo } = repository
+  const found = await unlessMissing(octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
   if (!found || found.data.ref !== `refs/tags/${tag}`) return undefined
   let object: { readonly type: string; readonly sha: string } = found.data.object
   for (let depth = 0; object.type === 'tag' && depth < MAX_TAG_DEPTH; depth++) {
     const { sha } = object
-    const inner = await unlessMissing(what, () => octokit.rest.git.getTag({ owner, repo, tag_sha: sha }))
+    const inner = await unlessMissing(octokit.rest.git.getTag({ owner, repo, tag_sha: sha }))
     if (!inner) return undefined
     object = inner.data.object
   }
-  return object.type === 'commit' ? readCommitHead(octokit, repository, object.sha) : undefined
+  return object.type === 'commit' ? readCommitHead(repository, object.sha) : undefined
 }
 
-async function readCommitHead(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  sha: string,
-): Promise<Head | undefined> {
+async function readCommitHead({ octokit, owner, repo }: GitHubRepository, sha: string): Promise<Head | undefined> {
   assertCommitId(sha)
-  const found = await unlessMissing(
-    message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }),
-  )
+  const found = await unlessMissing(octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
   return found?.data.sha === sha ? { commit: sha, tree: found.data.tree.sha } : undefined
 }
 
@@ -103,8 +94,7 @@ const NOTHING = /^0+$/
  * where there was no such branch yet, or the record does not reach back that far.
  */
 export async function readHeadAt(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   time: string,
 ): Promise<string | undefined> {
@@ -113,12 +103,10 @@ export async function readHeadAt(
   const until = Date.parse(time)
   let before: string | undefined
   let pages = 0
-  const moves = await github(message`read how ${repositoryPart({ owner, repo })} moved`, () =>
-    octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
-      if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
-      return data
-    }),
-  )
+  const moves = await octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
+    if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
+    return data
+  })
   for (const move of moves) {
     if (move.ref !== ref) continue
     if (Date.parse(move.timestamp) <= until) return NOTHING.test(move.after) ? undefined : move.after
@@ -132,13 +120,12 @@ export async function readHeadAt(
  * another commit. The time in a commit is set by its author, and it may have been on other branches long before.
  */
 export async function headSince(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   sha: string,
 ): Promise<string | undefined> {
   try {
-    const found = await unlessMissing(message`read how a branch of ${repositoryPart({ owner, repo })} moved`, () =>
+    const found = await unlessMissing(
       octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, direction: 'desc', per_page: 10 }),
     )
     const [last] = found?.data ?? []
@@ -161,26 +148,22 @@ export interface BranchChange {
   readonly allOurs: boolean
 }
 
-/** Compares a branch with its base. Throws as `github` does. */
-export async function changeOf(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  base: string,
-  head: Head,
-): Promise<BranchChange> {
-  const { owner, repo } = repository
-  const { data } = await github(message`compare a branch of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head.commit}` }),
-  )
+/** Compares a branch with its base. Throws as every request does. */
+export async function changeOf(repository: OurRepository, base: string, head: Head): Promise<BranchChange> {
+  const { octokit, owner, repo } = repository
+  const { data } = await octokit.rest.repos.compareCommitsWithBasehead({
+    owner,
+    repo,
+    basehead: `${base}...${head.commit}`,
+  })
   // at most 250 commits are listed; ours are one or two
   const complete = data.total_commits === data.commits.length
   const [only] = data.commits
   const parent = only?.parents.length === 1 ? only.parents[0]?.sha : undefined
   const isOne = complete && data.commits.length === 1 && only?.sha === head.commit
-  const allOurs = complete && data.commits.every(one => isOurs(app, userOf(one.author)))
+  const allOurs = complete && data.commits.every(one => isOurs(repository.app, userOf(one.author)))
   return {
-    onlyParentTree: isOne && parent ? (await readCommit(octokit, repository, parent)).tree : undefined,
+    onlyParentTree: isOne && parent ? (await readCommit(repository, parent)).tree : undefined,
     allOurs,
   }
 }
@@ -188,16 +171,6 @@ export async function changeOf(
 function userOf(author: object | null) {
   if (!author || !('login' in author) || !('type' in author)) return { user: null }
   return { user: { login: String(author.login), type: String(author.type) } }
-}
-
-/** Whether there is a branch of that name from which no pull request is open: one that was merged or closed left it. */
-export async function isLeftBranch(octokit: Octokit, repository: RepositoryName, branch: string): Promise<boolean> {
-  if (!(await readBranch(octokit, repository, branch))) return false
-  const { owner, repo } = repository
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
-  )
-  return !data.some(one => one.head.ref === branch)
 }
 
 /** So many changes of a file are looked at; older ones do not matter. */
@@ -208,36 +181,84 @@ const MAX_CHANGES = 10
  * empty where that is not known: a push, a bot, or too long ago.
  */
 export async function introducedBy(
-  octokit: Octokit,
-  name: RepositoryName,
+  name: GitHubRepository,
   { commit, file }: { readonly commit: string; readonly file: string },
   holds: (text: string) => boolean,
 ): Promise<readonly string[]> {
-  const { owner, repo } = name
-  const listed = await unlessMissing(message`list commits of ${repositoryPart(name)}`, () =>
+  const { octokit, owner, repo } = name
+  const listed = await unlessMissing(
     octokit.rest.repos.listCommits({ owner, repo, sha: commit, path: file, per_page: MAX_CHANGES }),
   )
   const holdsAt = async (ref: string | undefined) => {
-    const bytes = ref === undefined ? undefined : await readFile(octokit, name, file, ref)
+    const bytes = ref === undefined ? undefined : await readFile(name, file, ref)
     return bytes !== undefined && holds(new TextDecoder().decode(bytes))
   }
   for (const { sha, parents } of listed?.data ?? []) {
     if (!(await holdsAt(sha))) return []
     // dates are text: only the parent shows that it was not there before
-    if (!(await holdsAt(parents[0]?.sha))) return authorsOf(octokit, name, sha)
+    if (!(await holdsAt(parents[0]?.sha))) return authorsOf(name, sha)
   }
   return []
 }
 
 /** Authors of every merged pull request that contains a commit; empty where one of them is not a person. */
-async function authorsOf(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<readonly string[]> {
+async function authorsOf({ octokit, owner, repo }: GitHubRepository, sha: string): Promise<readonly string[]> {
   const found = await unlessMissing(
-    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+    octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
   )
   const merged = (found?.data ?? []).filter(one => one.merged_at !== null)
   const people = merged.flatMap(({ user }) => (user?.type === 'User' ? [user.login] : []))
   return people.length === merged.length ? [...new Set(people)] : []
+}
+
+/** A file as a commit brings it; without content it is deleted. */
+export interface CommittedFile {
+  readonly path: string
+  readonly content: string | null
+  readonly mode?: '100644' | '100755'
+}
+
+/** Writes a tree: these files over those of `base`, or alone. */
+export async function writeTree(
+  { octokit, owner, repo }: GitHubRepository,
+  base: string | undefined,
+  files: readonly CommittedFile[],
+): Promise<string> {
+  const tree = files.map(({ path, content, mode = '100644' }) => {
+    return { path, mode, type: 'blob' as const, ...(content === null ? { sha: null } : { content }) }
+  })
+  const onto = base === undefined ? {} : { base_tree: base }
+  return (await octokit.rest.git.createTree({ owner, repo, ...onto, tree })).data.sha
+}
+
+/** Writes a commit that is on no branch yet. Without an author GitHub names our bot and signs it. */
+export async function writeCommit(
+  { octokit, owner, repo }: GitHubRepository,
+  commit: { readonly message: string; readonly tree: string; readonly parents: string[] },
+): Promise<string> {
+  return (await octokit.rest.git.createCommit({ owner, repo, ...commit })).data.sha
+}
+
+/**
+ * Moves a branch from exactly `before` to a commit on top of it, or starts it there, never by force. False where the branch
+ * is elsewhere by now. Throws `not-permitted` where a rule of the branch refuses.
+ */
+async function advance(repository: GitHubRepository, branch: string, before: string | undefined, sha: string) {
+  const { octokit, owner, repo } = repository
+  try {
+    if (before === undefined) await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
+    else await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
+    return true
+  } catch (error) {
+    // 422 is "Update is not a fast forward", and a refusal by a ruleset or protection
+    if (statusOf(error) !== 422) throw error
+    if ((await readBranch(repository, branch))?.commit !== before) return false
+    throw new BailiwickError(
+      'not-permitted',
+      message`A ruleset or protection of ${branchPart(branch)} of ${repositoryPart(repository)} rejects the commit`,
+      { fix: 'Make the changes by hand, or let the App push to this branch.' },
+    )
+  }
 }
 
 /** One file to add to a branch. */
@@ -250,54 +271,28 @@ interface AddedFile {
 }
 
 /**
- * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history.
- * The update must be a fast-forward: if the branch moved meanwhile, GitHub refuses it and this throws as `github` does. Throws
- * `not-permitted` if branch protection refuses it. Returns the commit.
+ * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history. Throws if
+ * the branch moved meanwhile, and `not-permitted` if its protection refuses. Returns the commit.
  */
 export async function appendFile(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  repository: GitHubRepository,
   head: Head | undefined,
-  { branch, path, content, message: words }: AddedFile,
+  { branch, message: text, ...file }: AddedFile,
 ): Promise<string> {
-  const where = repositoryPart({ owner, repo })
-  const tree = await github(message`write a tree to ${where}`, () =>
-    octokit.rest.git.createTree({
-      ...{ owner, repo },
-      ...(head ? { base_tree: head.tree } : {}),
-      tree: [{ path, mode: '100644', type: 'blob', content }],
-    }),
+  const tree = await writeTree(repository, head?.tree, [file])
+  const sha = await writeCommit(repository, { message: text, tree, parents: head ? [head.commit] : [] })
+  if (await advance(repository, branch, head?.commit, sha)) return sha
+  throw new BailiwickError(
+    'github-unavailable',
+    message`${branchPart(branch)} of ${repositoryPart(repository)} moved while a commit was written`,
   )
-  const commit = await github(message`write a commit to ${where}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({
-      ...{ owner, repo, message: words, tree: tree.data.sha },
-      parents: head ? [head.commit] : [],
-    }),
-  )
-  const { sha } = commit.data
-  const onto = part('branch', branch, JSON.stringify(branch))
-  try {
-    if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
-    else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
-  } catch (error) {
-    // 422 means "Update is not a fast forward" or a rejection by a ruleset
-    if (statusOf(error) === 422 && (await readBranch(octokit, { owner, repo }, branch))?.commit === head?.commit) {
-      throw new BailiwickError(
-        'not-permitted',
-        message`A ruleset or protection of ${onto} of ${where} rejects the commit`,
-      )
-    }
-    await github(message`write branch ${onto} of ${where}`, () => Promise.reject(error))
-  }
-  return sha
 }
 
 /** Changed files, as one commit on top of exactly `head`. */
 interface FileCommit {
   readonly branch: string
   readonly head: string
-  readonly files: readonly { readonly path: string; readonly content: string; readonly mode: '100644' | '100755' }[]
+  readonly files: readonly CommittedFile[]
   readonly message: string
   /** Called after the commit exists and before the branch moves to it. */
   readonly beforeMove?: (sha: string) => Promise<void>
@@ -308,39 +303,14 @@ interface FileCommit {
  * was for another state. Throws `not-permitted` where its protection refuses.
  */
 export async function commitFiles(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  repository: GitHubRepository,
   { branch, head, files, message: text, beforeMove }: FileCommit,
 ): Promise<string | undefined> {
-  const name = `${owner}/${repo}`
-  checkPaths(name, files)
-  const [at, onto] = [repositoryPart({ owner, repo }), part('branch', branch, JSON.stringify(branch))]
-  const present = await readBranch(octokit, { owner, repo }, branch)
+  checkPaths(`${repository.owner}/${repository.repo}`, files)
+  const present = await readBranch(repository, branch)
   if (present?.commit !== head) return undefined
-  const tree = await github(message`write a tree to ${at}`, () =>
-    octokit.rest.git.createTree({
-      owner,
-      repo,
-      base_tree: present.tree,
-      tree: files.map(({ path, content, mode }) => ({ path, mode, type: 'blob' as const, content })),
-    }),
-  )
-  const commit = await github(message`write a commit to ${at}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ owner, repo, message: text, tree: tree.data.sha, parents: [head] }),
-  )
-  const { sha } = commit.data
+  const tree = await writeTree(repository, present.tree, files)
+  const sha = await writeCommit(repository, { message: text, tree, parents: [head] })
   await beforeMove?.(sha)
-  try {
-    await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
-  } catch (error) {
-    if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
-    // 422 is "Update is not a fast forward", and a protection's refusal of a direct push
-    const now = await readBranch(octokit, { owner, repo }, branch)
-    if (now?.commit !== head) return undefined
-    throw new BailiwickError('not-permitted', message`The protection of ${onto} of ${at} rejects the commit`, {
-      fix: 'Make the changes by hand, or let the App push to this branch.',
-    })
-  }
-  return sha
+  return (await advance(repository, branch, head, sha)) ? sha : undefined
 }

@@ -1,8 +1,7 @@
-import { message } from '../base/message.ts'
 import type { Annotation } from '../report/check-run-text.ts'
 import { type TrailAnchor, withAnchor, withoutAnchor } from '../verdict/trail-entry.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, cutText, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { cutText, type GitHubRepository, type OurRepository } from './client/octokit.ts'
 
 /** `neutral` and `skipped` satisfy a required check, so we never use them. */
 type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
@@ -58,13 +57,11 @@ const MAX_ANNOTATIONS = 250
  * `present`: our runs of the commit, where the caller has listed them.
  */
 export async function publishCheckRun(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
+  repository: OurRepository,
   wanted: CheckRun,
   present?: readonly OurCheckRun[],
 ): Promise<PublishedCheckRun> {
-  const ours = present ?? (await listOurCheckRuns(octokit, app, repository, wanted.headSha))
+  const ours = present ?? (await listOurCheckRuns(repository, wanted.headSha))
   const latest = ours.find(one => one.name === wanted.name && one.headSha === wanted.headSha)
   const same = !wanted.again && latest?.status === 'completed' && latest.conclusion === wanted.conclusion
   if (same && (latest.externalId === wanted.externalId || wanted.quiet)) return { id: latest.id, written: false }
@@ -73,47 +70,42 @@ export async function publishCheckRun(
   const batches = inBatches(run.annotations.slice(0, MAX_ANNOTATIONS).map(toAnnotation))
   if (same && latest.title === titleOf(run) && run.sameLines?.(latest.externalId)) {
     // the lines are there: GitHub would append them once more
-    return { id: latest.id, written: await change(octokit, repository, latest.id, run, [[]]) }
+    return { id: latest.id, written: await change(repository, latest.id, run, [[]]) }
   }
   // what was announced is completed; one that holds lines already was left behind in the middle
   const begun = latest && latest.status !== 'completed' && latest.annotations === 0
-  if (begun) return { id: latest.id, written: await change(octokit, repository, latest.id, run, batches) }
-  const { owner, repo } = repository
-  const { data } = await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.create({
-      owner,
-      repo,
-      name: run.name,
-      head_sha: run.headSha,
-      ...whole(run),
-      ...(batches.length > 1 ? { status: 'in_progress' } : completed(run)),
-      output: { ...outputOf(run), annotations: batches[0] ?? [] },
-    }),
-  )
-  if (batches.length > 1) await change(octokit, repository, data.id, run, batches.slice(1))
+  if (begun) return { id: latest.id, written: await change(repository, latest.id, run, batches) }
+  const { octokit, owner, repo } = repository
+  const { data } = await octokit.rest.checks.create({
+    owner,
+    repo,
+    name: run.name,
+    head_sha: run.headSha,
+    ...whole(run),
+    ...(batches.length > 1 ? { status: 'in_progress' } : completed(run)),
+    output: { ...outputOf(run), annotations: batches[0] ?? [] },
+  })
+  if (batches.length > 1) await change(repository, data.id, run, batches.slice(1))
   return { id: data.id, written: true }
 }
 
 /** Appends the annotations to a run, batch by batch, and completes it with the last one. */
 async function change(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   id: number,
   run: CheckRun,
   batches: readonly ReturnType<typeof toAnnotation>[][],
 ): Promise<true> {
   for (const [index, annotations] of (batches.length > 0 ? batches : [[]]).entries()) {
     const last = index >= batches.length - 1
-    await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
-      octokit.rest.checks.update({
-        owner,
-        repo,
-        check_run_id: id,
-        ...whole(run),
-        ...(last ? completed(run) : { status: 'in_progress' }),
-        output: { ...outputOf(run), annotations },
-      }),
-    )
+    await octokit.rest.checks.update({
+      owner,
+      repo,
+      check_run_id: id,
+      ...whole(run),
+      ...(last ? completed(run) : { status: 'in_progress' }),
+      output: { ...outputOf(run), annotations },
+    })
   }
   return true
 }
@@ -178,30 +170,26 @@ interface Announcement {
  * was announced before. `present`: our runs of the commit, where the caller has listed them.
  */
 export async function announceCheckRun(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
+  repository: OurRepository,
   run: Announcement,
   present?: readonly OurCheckRun[],
 ): Promise<OurCheckRun | undefined> {
-  const ours = present ?? (await listOurCheckRuns(octokit, app, repository, run.headSha))
+  const ours = present ?? (await listOurCheckRuns(repository, run.headSha))
   const latest = ours.find(one => one.name === run.name && one.headSha === run.headSha)
   if (latest?.status === 'completed') return undefined
   if (latest && latest.annotations === 0) {
-    await changeAnnouncement(octokit, repository, latest.id, run)
+    await changeAnnouncement(repository, latest.id, run)
     return latest
   }
-  const { owner, repo } = repository
-  const { data } = await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.create({
-      owner,
-      repo,
-      name: run.name,
-      head_sha: run.headSha,
-      status: run.status,
-      output: announcedOutput(run),
-    }),
-  )
+  const { octokit, owner, repo } = repository
+  const { data } = await octokit.rest.checks.create({
+    owner,
+    repo,
+    name: run.name,
+    head_sha: run.headSha,
+    status: run.status,
+    output: announcedOutput(run),
+  })
   return {
     id: data.id,
     name: run.name,
@@ -221,14 +209,11 @@ export async function announceCheckRun(
 
 /** Updates the progress of an announced run. */
 export async function changeAnnouncement(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   id: number,
   { status, ...output }: Omit<Announcement, 'headSha' | 'name'>,
 ): Promise<void> {
-  await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.update({ owner, repo, check_run_id: id, status, output: announcedOutput(output) }),
-  )
+  await octokit.rest.checks.update({ owner, repo, check_run_id: id, status, output: announcedOutput(output) })
 }
 
 const announcedOutput = ({ title, summary }: Pick<Announcement, 'title' | 'summary'>) => ({
@@ -257,21 +242,17 @@ export interface OurCheckRun {
 
 /** The latest check run of each name that our App wrote on a commit, the newest first. Other Apps' runs are not ours. */
 export async function listOurCheckRuns(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   sha: string,
 ): Promise<readonly OurCheckRun[]> {
-  const found = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.checks.listForRef, {
-      owner,
-      repo,
-      ref: sha,
-      app_id: app.id,
-      filter: 'latest',
-      per_page: 100,
-    }),
-  )
+  const found = await octokit.paginate(octokit.rest.checks.listForRef, {
+    owner,
+    repo,
+    ref: sha,
+    app_id: app.id,
+    filter: 'latest',
+    per_page: 100,
+  })
   const names = new Set<string>()
   return found
     .filter(one => one.app?.id === app.id && one.head_sha === sha)
@@ -302,14 +283,10 @@ interface ReadCheckRun {
 
 /** The check run, where it is there and our App wrote it. */
 export async function readCheckRun(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   id: number,
 ): Promise<ReadCheckRun | undefined> {
-  const found = await unlessMissing(message`read check run ${id} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.get({ owner, repo, check_run_id: id }),
-  )
+  const found = await unlessMissing(octokit.rest.checks.get({ owner, repo, check_run_id: id }))
   if (found?.data.app?.id !== app.id) return undefined
   return { name: found.data.name, headSha: found.data.head_sha }
 }
@@ -326,19 +303,14 @@ interface Renaming {
  * what is not completed is cancelled. The latest is renamed last: no older one counts in between.
  */
 export async function renameCheckRuns(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   { headSha, from, to }: Renaming,
 ): Promise<void> {
-  const what = message`rename the check runs of ${repositoryPart({ owner, repo })}`
   const filter = { check_name: from, app_id: app.id, filter: 'all', per_page: 100 } as const
-  const found = await github(what, () =>
-    octokit.paginate(octokit.rest.checks.listForRef, { owner, repo, ref: headSha, ...filter }),
-  )
+  const found = await octokit.paginate(octokit.rest.checks.listForRef, { owner, repo, ref: headSha, ...filter })
   const ours = found.filter(run => run.app?.id === app.id && run.head_sha === headSha && run.name === from)
   for (const { id, status } of ours.sort((a, b) => a.id - b.id)) {
     const end = status === 'completed' ? {} : ({ conclusion: 'cancelled' } as const)
-    await github(what, () => octokit.rest.checks.update({ owner, repo, check_run_id: id, name: to, ...end }))
+    await octokit.rest.checks.update({ owner, repo, check_run_id: id, name: to, ...end })
   }
 }

@@ -1,13 +1,5 @@
-import { message } from '../base/message.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import {
-  type AppIdentity,
-  cutText,
-  isOurs,
-  type Octokit,
-  type RepositoryName,
-  repositoryPart,
-} from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { cutText, type GitHubRepository, isOurs, type OurRepository } from './client/octokit.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
@@ -32,39 +24,29 @@ interface UpsertedComment {
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
  */
 export async function upsertComment(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   sticky: StickyComment & { readonly body: string },
 ): Promise<UpsertedComment> {
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
-  const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
-  const what = message`write a comment on ${repositoryPart({ owner, repo }, sticky.number)}`
+  const [present, ...duplicates] = await ourComments({ octokit, app, owner, repo }, sticky)
   const isCurrent = present?.body === body && duplicates.length === 0
   if (!isCurrent && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
-  await removeAll(octokit, { owner, repo }, duplicates)
+  await removeAll({ octokit, owner, repo }, duplicates)
   if (!present) {
-    const { data } = await github(what, () =>
-      octokit.rest.issues.createComment({ owner, repo, issue_number: sticky.number, body }),
-    )
+    const { data } = await octokit.rest.issues.createComment({ owner, repo, issue_number: sticky.number, body })
     return { id: data.id, written: true }
   }
   if (present.body === body) return { id: present.id, written: false }
-  await github(what, () => octokit.rest.issues.updateComment({ owner, repo, comment_id: present.id, body }))
+  await octokit.rest.issues.updateComment({ owner, repo, comment_id: present.id, body })
   return { id: present.id, written: true }
 }
 
 /** Removes every comment of ours with this marker; returns whether one was removed. */
-export async function removeComment(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  sticky: StickyComment,
-): Promise<boolean> {
-  const present = await ourComments(octokit, app, repository, sticky)
+export async function removeComment(repository: OurRepository, sticky: StickyComment): Promise<boolean> {
+  const present = await ourComments(repository, sticky)
   if (present.length > 0 && !(await (sticky.stands?.() ?? true))) return false
-  await removeAll(octokit, repository, present)
+  await removeAll(repository, present)
   return present.length > 0
 }
 
@@ -74,14 +56,15 @@ interface OurComment {
 }
 
 async function ourComments(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   { number, marker }: StickyComment,
 ): Promise<OurComment[]> {
-  const all = await github(message`read the comments of ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: number, per_page: 100 }),
-  )
+  const all = await octokit.paginate(octokit.rest.issues.listComments, {
+    owner,
+    repo,
+    issue_number: number,
+    per_page: 100,
+  })
   return all
     .map(one => ({ id: one.id, body: (one.body ?? '').replaceAll('\r\n', '\n'), ours: isOurs(app, one) }))
     .filter(one => one.ours && startsWith(one.body, marker))
@@ -92,11 +75,9 @@ function startsWith(body: string, marker: string): boolean {
   return body === marker || body.startsWith(`${marker}\n`)
 }
 
-async function removeAll(octokit: Octokit, { owner, repo }: RepositoryName, comments: readonly OurComment[]) {
+async function removeAll({ octokit, owner, repo }: GitHubRepository, comments: readonly OurComment[]) {
   for (const { id } of comments) {
-    await unlessMissing(message`remove a comment of ${repositoryPart({ owner, repo })}`, () =>
-      octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }),
-    )
+    await unlessMissing(octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }))
   }
 }
 
@@ -109,14 +90,9 @@ interface Reply {
 }
 
 /** Answers a comment once. */
-export async function writeReply(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  { issue, about, body }: Reply,
-): Promise<void> {
+export async function writeReply(repository: OurRepository, { issue, about, body }: Reply): Promise<void> {
   const marker = `<!-- bailiwick:reply:${about} -->`
-  await upsertComment(octokit, app, repository, { number: issue, marker, body })
+  await upsertComment(repository, { number: issue, marker, body })
 }
 
 /** A comment and where it stands, as GitHub has them now. */
@@ -143,19 +119,14 @@ export interface IssueComment {
 
 /** Reads a comment again by its id; undefined when it, its author or its issue is gone. */
 export async function readIssueComment(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   comment: number,
 ): Promise<IssueComment | undefined> {
-  const found = await unlessMissing(message`read comment ${comment} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.issues.getComment({ owner, repo, comment_id: comment }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.getComment({ owner, repo, comment_id: comment }))
   const { body, user, issue_url, created_at = '', updated_at, reactions } = found?.data ?? {}
   const number = Number(/\/(\d+)$/.exec(issue_url ?? '')?.[1] ?? Number.NaN)
   if (!user || !Number.isSafeInteger(number)) return undefined
-  const issue = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const issue = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!issue) return undefined
   return {
     id: comment,
@@ -185,14 +156,17 @@ interface ListedComment {
 
 /** Comments of an issue or pull request that were written or changed since a time, oldest first. */
 export async function listCommentsSince(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   issue: number,
   since: string,
 ): Promise<readonly ListedComment[]> {
-  const found = await github(message`read the comments of ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: issue, since, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.issues.listComments, {
+    owner,
+    repo,
+    issue_number: issue,
+    since,
+    per_page: 100,
+  })
   return found.flatMap(({ id, user, body, created_at }) =>
     user ? [{ id, author: { login: user.login, type: user.type }, body: body ?? '', createdAt: created_at }] : [],
   )
@@ -202,26 +176,24 @@ type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
 
 /** Reacts to a comment of an issue or pull request; GitHub keeps one reaction of a kind per author, so twice is once. */
 export async function react(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   comment: number,
   content: Reaction,
 ): Promise<void> {
-  await github(message`react to a comment of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content }),
-  )
+  await octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content })
 }
 
 /** Which reactions our App has put on a comment. */
 export async function ourReactions(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   comment: number,
 ): Promise<readonly string[]> {
-  const found = await github(message`read the reactions to a comment of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.reactions.listForIssueComment, { owner, repo, comment_id: comment, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.reactions.listForIssueComment, {
+    owner,
+    repo,
+    comment_id: comment,
+    per_page: 100,
+  })
   return found.filter(one => isOurs(app, { user: one.user })).map(one => one.content)
 }
 
@@ -243,14 +215,15 @@ interface NewReviewComment {
 
 /** Our own comments on lines of a pull request; those of other apps and people do not count. */
 export async function listReviewComments(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   pull: number,
 ): Promise<ReviewComment[]> {
-  const found = await github(message`list the review comments of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listReviewComments, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   return found
     .filter(one => isOurs(app, one))
     .map(({ body, line }) => ({ body: body.replaceAll('\r\n', '\n'), outdated: line === null || line === undefined }))
@@ -258,38 +231,32 @@ export async function listReviewComments(
 
 /** Files of a pull request with the diff that GitHub shows; undefined where it shows none (too large, not text). */
 export async function listPatches(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
 ): Promise<ReadonlyMap<string, string | undefined>> {
-  const found = await github(message`list the files of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 })
   return new Map(found.map(({ filename, patch }) => [filename, patch]))
 }
 
 /** Writes one review that neither approves nor blocks, on exactly this commit. */
 export async function writeReview(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
   review: { readonly commit: string; readonly body: string; readonly comments: readonly NewReviewComment[] },
 ): Promise<void> {
-  await github(message`review ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.rest.pulls.createReview({
-      owner,
-      repo,
-      pull_number: pull,
-      commit_id: review.commit,
-      event: 'COMMENT',
-      body: review.body,
-      comments: review.comments.map(({ path, first, last, body }) => ({
-        path,
-        body,
-        line: last,
-        side: 'RIGHT',
-        ...(first < last ? { start_line: first, start_side: 'RIGHT' } : {}),
-      })),
-    }),
-  )
+  await octokit.rest.pulls.createReview({
+    owner,
+    repo,
+    pull_number: pull,
+    commit_id: review.commit,
+    event: 'COMMENT',
+    body: review.body,
+    comments: review.comments.map(({ path, first, last, body }) => ({
+      path,
+      body,
+      line: last,
+      side: 'RIGHT',
+      ...(first < last ? { start_line: first, start_side: 'RIGHT' } : {}),
+    })),
+  })
 }

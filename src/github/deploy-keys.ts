@@ -1,6 +1,6 @@
-import { message } from '../base/message.ts'
-import { github, githubError, statusOf, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { BailiwickError } from '../base/errors.ts'
+import { statusOf, unlessMissing } from './client/github-error.ts'
+import type { GitHubRepository, Octokit } from './client/octokit.ts'
 
 /** A public key that reads a repository. */
 interface DeployKey {
@@ -20,74 +20,64 @@ export interface ListedDeployKey extends DeployKey {
 
 /**
  * Adds a read-only deploy key, unless it exists already. Returns its id; undefined if GitHub refuses it, for example because the
- * organization forbids deploy keys. Throws as `github` does.
+ * organization forbids deploy keys. Throws as every request does.
  */
-export async function addDeployKey(
-  octokit: Octokit,
-  repository: RepositoryName,
-  wanted: DeployKey,
-): Promise<number | undefined> {
-  const { owner, repo } = repository
-  const same = await keysLike(octokit, repository, wanted.key)
+export async function addDeployKey(repository: GitHubRepository, wanted: DeployKey): Promise<number | undefined> {
+  const { octokit, owner, repo } = repository
+  const same = await keysLike(repository, wanted.key)
   const present = same.find(one => one.read_only)
   if (present) return present.id
-  for (const one of same) await remove(octokit, repository, one.id)
+  for (const one of same) await remove(repository, one.id)
   try {
     const { data } = await octokit.rest.repos.createDeployKey({ owner, repo, ...wanted, read_only: true })
     return data.id
   } catch (error) {
-    const failed = githubError(message`add a deploy key to ${repositoryPart({ owner, repo })}`, error)
-    if (failed.code === 'not-permitted' || statusOf(error) === 422) return undefined
-    throw failed
+    if ((error instanceof BailiwickError && error.code === 'not-permitted') || statusOf(error) === 422) return undefined
+    throw error
   }
 }
 
 /**
  * Deletes a deploy key. A missing key or repository is not an error. `beforeRemove` is called with the id of each key before its
- * deletion. Throws as `github` does.
+ * deletion. Throws as every request does.
  */
 export async function removeDeployKey(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   key: string,
   beforeRemove: (id: number) => Promise<void>,
 ): Promise<void> {
-  for (const { id } of await keysLike(octokit, repository, key)) {
+  for (const { id } of await keysLike(repository, key)) {
     await beforeRemove(id)
-    await remove(octokit, repository, id)
+    await remove(repository, id)
   }
 }
 
-/** All deploy keys of a repository. Throws as `github` does. */
-export async function listDeployKeys(octokit: Octokit, repository: RepositoryName): Promise<ListedDeployKey[]> {
-  return (await allKeys(octokit, repository)).map(({ title, key, read_only: readOnly, created_at, ...rest }) => ({
+/** All deploy keys of a repository. Throws as every request does. */
+export async function listDeployKeys(repository: GitHubRepository): Promise<ListedDeployKey[]> {
+  return (await allKeys(repository)).map(({ title, key, read_only: readOnly, created_at, ...rest }) => ({
     ...{ title, key: withoutComment(key), readOnly, createdAt: created_at },
     ...('last_used' in rest && rest.last_used !== undefined ? { lastUsed: rest.last_used } : {}),
   }))
 }
 
-async function keysLike(octokit: Octokit, repository: RepositoryName, key: string) {
-  return (await allKeys(octokit, repository)).filter(one => withoutComment(one.key) === key)
+async function keysLike(repository: GitHubRepository, key: string) {
+  return (await allKeys(repository)).filter(one => withoutComment(one.key) === key)
 }
 
-async function allKeys(octokit: Octokit, { owner, repo }: RepositoryName) {
-  return github(message`list the deploy keys of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.repos.listDeployKeys, { owner, repo, per_page: 100 }),
-  )
+async function allKeys({ octokit, owner, repo }: GitHubRepository) {
+  return octokit.paginate(octokit.rest.repos.listDeployKeys, { owner, repo, per_page: 100 })
 }
 
 const withoutComment = (key: string) => key.split(' ').slice(0, 2).join(' ')
 
-async function remove(octokit: Octokit, { owner, repo }: RepositoryName, id: number): Promise<void> {
-  await unlessMissing(message`delete a deploy key of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.deleteDeployKey({ owner, repo, key_id: id }),
-  )
+async function remove({ octokit, owner, repo }: GitHubRepository, id: number): Promise<void> {
+  await unlessMissing(octokit.rest.repos.deleteDeployKey({ owner, repo, key_id: id }))
 }
 
 const KEY = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) [A-Za-z0-9+/]{40,2000}={0,2}$/
 
 /** The keys by which GitHub's own SSH server is known, as its API publishes them; empty where a server publishes none. */
 export async function readHostKeys(octokit: Octokit): Promise<string[]> {
-  const { data } = await github(message`read the SSH keys of GitHub`, () => octokit.rest.meta.get())
+  const { data } = await octokit.rest.meta.get()
   return (data.ssh_keys ?? []).filter(key => KEY.test(key))
 }

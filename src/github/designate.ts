@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
+import { sealedLine } from '../base/sealed-line.ts'
 import { type Node, stringAt } from '../kube/node.ts'
 import { refuseUnknownKeys } from '../kube/read-fields.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
@@ -178,49 +178,29 @@ export interface DesignationRecord {
   readonly fleets: readonly FleetChoice[]
 }
 
-const PREFIX = '<!-- bailiwick:designation '
-const LINE = /^<!-- bailiwick:designation ([\w-]{1,4000})\.([\w-]{43}) -->$/m
-const DOMAIN = 'bailiwick/designation/v1'
+/** The record as a line of the report. */
+const DESIGNATION = sealedLine<DesignationRecord>('designation', 4_000)
 
-/**
- * Formats the record as an invisible Markdown line. `key`: the App's private key, without which a record cannot be
- * forged.
- */
 export function designationMarker(record: DesignationRecord, key: string): string {
   const { installation, at, generation, state, by } = record
   const fleets = record.fleets.map(({ repository, branch }) => ({
     repository,
     ...(branch === undefined ? {} : { branch }),
   }))
-  const data = Buffer.from(JSON.stringify({ installation, at, generation, state, by, fleets })).toString('base64url')
-  return `${PREFIX}${data}.${seal(data, key).toString('base64url')} -->`
+  return DESIGNATION.write({ installation, at, generation, state, by, fleets }, key)
 }
 
-/** Reads the record in a text; undefined if there is none, or if it was not sealed with this key. */
+/** Reads the record in a text; undefined if there is none, it was not sealed with this key, or a later version knows its state. */
 export function readDesignationMarker(text: string, key: string): DesignationRecord | undefined {
-  const [, data, mac] = LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
-  if (data === undefined || mac === undefined) return undefined
-  const given = Buffer.from(mac, 'base64url')
-  const wanted = seal(data, key)
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-  return recordOf(Buffer.from(data, 'base64url').toString('utf8'))
+  const record = DESIGNATION.read(text, key)
+  if (!record || !['designated', 'several'].includes(record.state)) return undefined
+  return ['installation', 'organization', 'owner'].includes(record.by) ? record : undefined
 }
 
 /** Sets this marker as the second line of a report, in place of an earlier one. */
 export function withDesignationMarker(body: string, marker: string): string {
   const [first = '', ...lines] = body.split('\n')
-  return [first, marker, ...lines.filter(line => !line.startsWith(PREFIX))].join('\n')
-}
-
-function seal(data: string, key: string): Buffer {
-  return createHmac('sha256', createHmac('sha256', key).update(DOMAIN).digest()).update(data).digest()
-}
-
-/** What the key sealed is ours, so its shape is what an earlier version wrote; a later version may know more states. */
-function recordOf(json: string): DesignationRecord | undefined {
-  const record = JSON.parse(json) as DesignationRecord
-  const isKnown = ['designated', 'several'].includes(record.state)
-  return isKnown && ['installation', 'organization', 'owner'].includes(record.by) ? record : undefined
+  return [first, marker, ...lines.filter(line => !line.startsWith(DESIGNATION.prefix))].join('\n')
 }
 
 /** The repository and file in which an organization designates its fleets. */

@@ -1,13 +1,5 @@
-import { message } from '../base/message.ts'
-import { github, statusOf, unlessMissing } from './client/github-error.ts'
-import {
-  type AppIdentity,
-  cutText,
-  isOurs,
-  type Octokit,
-  type RepositoryName,
-  repositoryPart,
-} from './client/octokit.ts'
+import { statusOf, unlessMissing } from './client/github-error.ts'
+import { cutText, type GitHubRepository, isOurs, type OurRepository } from './client/octokit.ts'
 
 /** An issue as GitHub has it now. */
 export interface Issue {
@@ -24,13 +16,10 @@ export interface Issue {
 
 /** Reads an issue; undefined when it or its author is gone. */
 export async function readIssue(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   number: number,
 ): Promise<Issue | undefined> {
-  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!found?.data.user) return undefined
   const { data } = found
   return {
@@ -53,12 +42,13 @@ export interface OurIssue {
 }
 
 /** The issues that our App wrote in a repository, oldest first; undefined where the repository has no issues. */
-export async function listOurIssues(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
-): Promise<readonly OurIssue[] | undefined> {
-  const present = await unlessMissing(message`list the issues of ${repositoryPart({ owner, repo })}`, () =>
+export async function listOurIssues({
+  octokit,
+  app,
+  owner,
+  repo,
+}: OurRepository): Promise<readonly OurIssue[] | undefined> {
+  const present = await unlessMissing(
     octokit.paginate(octokit.rest.issues.listForRepo, {
       ...{ owner, repo, state: 'all', creator: `${app.slug}[bot]`, per_page: 100 },
     }),
@@ -71,14 +61,10 @@ export async function listOurIssues(
 
 /** One of them as it is now; undefined where it is gone, or another author's. */
 export async function readOurIssue(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   number: number,
 ): Promise<OurIssue | undefined> {
-  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.issues.get({ owner, repo, issue_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.issues.get({ owner, repo, issue_number: number }))
   if (!found || found.data.pull_request || !isOurs(app, found.data)) return undefined
   return { number, body: plainLines(found.data.body), open: found.data.state === 'open' }
 }
@@ -112,26 +98,23 @@ interface UpsertedIssue {
  * created.
  */
 export async function upsertIssue(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   { marker, title, body: wanted, state }: StickyIssue,
 ): Promise<UpsertedIssue | undefined> {
   const body = cutText(wanted, MAX_BODY, '\n\n*Truncated.*')
-  const present = await listOurIssues(octokit, app, { owner, repo })
+  const present = await listOurIssues({ octokit, app, owner, repo })
   if (!present) return undefined
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))
-  const what = message`write an issue of ${repositoryPart({ owner, repo })}`
   if (!ours) {
     if (state === 'closed') return undefined
-    const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
+    const made = await unlessMissing(octokit.rest.issues.create({ owner, repo, title, body }))
     return made && { number: made.data.number, open: true, written: true }
   }
   const { number } = ours
   if (ours.body === body) return { number, open: ours.open, written: false }
   // one request for both, so that a crash cannot separate the text from its state
   const change = state === undefined ? { body } : { body, state }
-  await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: number, ...change }))
+  await octokit.rest.issues.update({ owner, repo, issue_number: number, ...change })
   return { number, open: state === undefined ? ours.open : state === 'open', written: true }
 }
 
@@ -143,18 +126,14 @@ interface Label {
 }
 
 /** Puts a label on an issue or pull request; the repository gets it first where it has none of that name. */
-export async function addLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, label: Label) {
-  await createLabel(octokit, { owner, repo }, label)
-  await github(message`label ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] }),
-  )
+export async function addLabel({ octokit, owner, repo }: GitHubRepository, issue: number, label: Label) {
+  await createLabel({ octokit, owner, repo }, label)
+  await octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] })
 }
 
 /** Takes a label off; does nothing without it. */
-export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, name: string) {
-  await unlessMissing(message`take a label off ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }),
-  )
+export async function removeLabel({ octokit, owner, repo }: GitHubRepository, issue: number, name: string) {
+  await unlessMissing(octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }))
 }
 
 /** That a label was put on or taken off: by whom, undefined when the account is gone. */
@@ -166,14 +145,16 @@ export interface LabelEvent {
 
 /** The last event about a label, whichever way; undefined where there is none. `name` in lower case. */
 export async function lastLabelEvent(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   issue: number,
   name: string,
 ): Promise<LabelEvent | undefined> {
-  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, issue)}`, () =>
-    octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
-  )
+  const events = await octokit.paginate(octokit.rest.issues.listEvents, {
+    owner,
+    repo,
+    issue_number: issue,
+    per_page: 100,
+  })
   const last = events.findLast(
     one =>
       (one.event === 'labeled' || one.event === 'unlabeled') &&
@@ -183,16 +164,13 @@ export async function lastLabelEvent(
   return last && { on: last.event === 'labeled', login: last.actor?.login, at: last.created_at }
 }
 
-async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, label: Label): Promise<void> {
-  const what = message`create a label of ${repositoryPart({ owner, repo })}`
-  const there = await unlessMissing(what, () => octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
+async function createLabel({ octokit, owner, repo }: GitHubRepository, label: Label): Promise<void> {
+  const there = await unlessMissing(octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
   if (there) return
-  await github(what, async () => {
-    try {
-      await octokit.rest.issues.createLabel({ owner, repo, ...label })
-    } catch (error) {
-      // 422: someone else was quicker
-      if (statusOf(error) !== 422) throw error
-    }
-  })
+  try {
+    await octokit.rest.issues.createLabel({ owner, repo, ...label })
+  } catch (error) {
+    // 422: someone else was quicker
+    if (statusOf(error) !== 422) throw error
+  }
 }

@@ -1,21 +1,28 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
+import { message } from '../base/message.ts'
 import { checkPaths } from '../git/entry-limits.ts'
-import { type BranchChange, changeOf, type Head, readBranch } from './branches.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type AppIdentity, isOurs, type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import {
+  type BranchChange,
+  type CommittedFile,
+  changeOf,
+  type Head,
+  readBranch,
+  writeCommit,
+  writeTree,
+} from './branches.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { branchPart, type GitHubRepository, isOurs, type OurRepository, repositoryPart } from './client/octokit.ts'
 
-interface NewPullRequest {
+export interface NewPullRequest {
   readonly base: string
   readonly branch: string
-  readonly files: readonly { readonly path: string; readonly content: string }[]
-  /** Paths to delete; each must be there. */
-  readonly removed?: readonly string[]
+  /** What is deleted must be there. */
+  readonly files: readonly CommittedFile[]
   readonly title: string
   /** Markdown. */
   readonly body: string
-  /** Of the commit. */
-  readonly message: string
+  /** Of the commit; default the title. */
+  readonly message?: string
   /** What must be so before it can be merged; done when the branch has the commit, and again with each call. */
   readonly beforeOpen?: () => Promise<void>
 }
@@ -35,122 +42,68 @@ export interface OpenedPullRequest {
  * commit is exactly this change, or each of its commits and its open pull request are our App's. Else `onboard-input`, as when
  * there is nothing to change. Throws `git-missing` without the base branch.
  */
-export async function openPullRequest(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
-  wanted: NewPullRequest,
-): Promise<OpenedPullRequest> {
-  const repository = { owner, repo }
+export async function openPullRequest(repository: OurRepository, wanted: NewPullRequest): Promise<OpenedPullRequest> {
+  const { octokit, app, owner, repo } = repository
   const name = `${owner}/${repo}`
-  checkPaths(name, [...wanted.files, ...(wanted.removed ?? []).map(path => ({ path }))])
-  const base = await readBranch(octokit, repository, wanted.base)
+  checkPaths(name, wanted.files)
+  const base = await readBranch(repository, wanted.base)
   if (!base)
     throw new BailiwickError(
       'git-missing',
-      message`${repositoryPart({ owner, repo })} has no branch ${part('branch', wanted.base, JSON.stringify(wanted.base))}`,
+      message`${repositoryPart(repository)} has no branch ${branchPart(wanted.base)}`,
     )
-  const head = await readBranch(octokit, repository, wanted.branch)
-  const open = await findOpen(octokit, repository, wanted)
+  const head = await readBranch(repository, wanted.branch)
+  const open = (await pullsFrom(repository, wanted.branch, 'open')).find(one => one.base.ref === wanted.base)
   if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is not from Bailiwick`)
   if (!head) {
-    const commit = await commitOn(octokit, repository, base, wanted)
-    await createRef(octokit, repository, wanted.branch, commit)
+    const commit = await commitOn(repository, base, wanted)
+    await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${wanted.branch}`, sha: commit })
     await wanted.beforeOpen?.()
-    return create(octokit, repository, wanted, commit)
+    return create(repository, wanted, commit)
   }
-  const change = await changeOf(octokit, app, repository, wanted.base, head)
-  if (await isExactly(octokit, repository, change, head, wanted)) {
+  const change = await changeOf(repository, wanted.base, head)
+  if (await isExactly(repository, change, head, wanted)) {
     await wanted.beforeOpen?.()
-    if (!open) return create(octokit, repository, wanted, head.commit)
+    if (!open) return create(repository, wanted, head.commit)
     return { number: open.number, url: open.html_url, head: head.commit, written: false }
   }
   if (!open) throw taken(name, wanted.branch, 'it has no open pull request of Bailiwick')
   if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit of someone else')
   // rebuilt on the base, not added to: nothing that is on the branch now survives
-  const commit = await commitOn(octokit, repository, base, wanted)
+  const commit = await commitOn(repository, base, wanted)
   await wanted.beforeOpen?.()
-  await moveRef(octokit, repository, wanted.branch, commit)
-  await github(message`update pull request ${repositoryPart({ owner, repo }, open.number)}`, () =>
-    octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
-  )
+  await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${wanted.branch}`, sha: commit, force: true })
+  await octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body })
   return { number: open.number, url: open.html_url, head: commit, written: true }
 }
 
 /** Whether the branch is one commit whose difference to its parent is this change, by any author. */
 async function isExactly(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   change: BranchChange,
   head: Head,
   wanted: NewPullRequest,
 ): Promise<boolean> {
   if (!change.onlyParentTree) return false
-  return (await createTree(octokit, repository, change.onlyParentTree, wanted)) === head.tree
+  return (await writeTree(repository, change.onlyParentTree, wanted.files)) === head.tree
 }
 
-async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head, wanted: NewPullRequest) {
-  const { owner, repo } = repository
-  const tree = await createTree(octokit, repository, base.tree, wanted)
-  if (tree === base.tree) {
-    throw new BailiwickError('onboard-input', message`${repositoryPart({ owner, repo })} already has these files`, {
-      fix: 'No change is needed.',
-    })
-  }
-  const { data } = await github(message`write a commit to ${repositoryPart({ owner, repo })}`, () =>
-    // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ owner, repo, message: wanted.message, tree, parents: [base.commit] }),
-  )
-  return data.sha
-}
-
-async function createTree(octokit: Octokit, repository: RepositoryName, baseTree: string, wanted: NewPullRequest) {
-  const { data } = await github(message`write a tree to ${repositoryPart(repository)}`, () =>
-    octokit.rest.git.createTree({
-      owner: repository.owner,
-      repo: repository.repo,
-      base_tree: baseTree,
-      tree: [
-        ...wanted.files.map(({ path, content }) => ({ path, mode: '100644' as const, type: 'blob' as const, content })),
-        ...(wanted.removed ?? []).map(path => ({ path, mode: '100644' as const, type: 'blob' as const, sha: null })),
-      ],
-    }),
-  )
-  return data.sha
-}
-
-async function findOpen(octokit: Octokit, { owner, repo }: RepositoryName, { base, branch }: NewPullRequest) {
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', base, head: `${owner}:${branch}`, per_page: 100 }),
-  )
-  // a head that GitHub cannot parse would be ignored and every pull request returned
-  return data.find(one => one.base.ref === base && one.head.ref === branch && one.head.repo?.id === one.base.repo.id)
+async function commitOn(repository: GitHubRepository, base: Head, wanted: NewPullRequest): Promise<string> {
+  const tree = await writeTree(repository, base.tree, wanted.files)
+  const { title, message: text = title } = wanted
+  if (tree !== base.tree) return writeCommit(repository, { message: text, tree, parents: [base.commit] })
+  throw new BailiwickError('onboard-input', message`${repositoryPart(repository)} already has these files`, {
+    fix: 'No change is needed.',
+  })
 }
 
 async function create(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   { base, branch, title, body }: NewPullRequest,
   commit: string,
 ): Promise<OpenedPullRequest> {
-  const { data } = await github(message`open a pull request on ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body }),
-  )
+  const { data } = await octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body })
   return { number: data.number, url: data.html_url, head: commit, written: true }
-}
-
-async function createRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(
-    message`create branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha }),
-  )
-}
-
-async function moveRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(
-    message`update branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true }),
-  )
 }
 
 function taken(name: string, branch: string, why: string): BailiwickError {
@@ -159,18 +112,27 @@ function taken(name: string, branch: string, why: string): BailiwickError {
   })
 }
 
-/** Number of the pull request of ours that is open from one of our branches; undefined where there is none. */
+/** The pull requests from a branch of the repository itself. */
+async function pullsFrom({ octokit, owner, repo }: GitHubRepository, branch: string, state: 'open' | 'all') {
+  const asked = { owner, repo, state, head: `${owner}:${branch}`, per_page: 100 }
+  const found = await octokit.paginate(octokit.rest.pulls.list, asked)
+  // a head that GitHub cannot parse would be ignored and every pull request returned
+  return found.filter(one => one.head.ref === branch && one.head.repo?.id === one.base.repo.id)
+}
+
+/** The pull request of ours that is open from one of our branches; undefined where there is none. */
 export async function findPullRequest(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  repository: OurRepository,
   branch: string,
 ): Promise<{ readonly number: number; readonly body: string } | undefined> {
-  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.pulls.list({ owner, repo, state: 'open', head: `${owner}:${branch}`, per_page: 100 }),
-  )
-  const ours = data.find(one => one.head.ref === branch && one.head.repo?.id === one.base.repo.id && isOurs(app, one))
+  const ours = (await pullsFrom(repository, branch, 'open')).find(one => isOurs(repository.app, one))
   return ours && { number: ours.number, body: ours.body ?? '' }
+}
+
+/** Whether there is a branch of that name from which no pull request is open: one that was merged or closed left it. */
+export async function isLeftBranch(repository: GitHubRepository, branch: string): Promise<boolean> {
+  if (!(await readBranch(repository, branch))) return false
+  return (await pullsFrom(repository, branch, 'open')).length === 0
 }
 
 /** A pull request that our App opened. */
@@ -189,14 +151,10 @@ export interface OwnPull {
 
 /** The pull request as it is now; undefined where there is none, or another account opened it. */
 export async function readOwnPull(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   number: number,
 ): Promise<OwnPull | undefined> {
-  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.pulls.get({ owner, repo, pull_number: number }),
-  )
+  const found = await unlessMissing(octokit.rest.pulls.get({ owner, repo, pull_number: number }))
   return found && isOurs(app, found.data) ? ownPull(found.data) : undefined
 }
 
@@ -231,24 +189,20 @@ interface ListedOwnPulls {
 
 /** Pull requests of ours from branches that begin with `prefix`, among those that changed last: a hundred on each page. */
 export async function listOwnPulls(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   prefix: string,
   pages: number,
 ): Promise<ListedOwnPulls> {
   const question = { owner, repo, state: 'all', sort: 'updated', direction: 'desc', per_page: 100 } as const
   let read = 0
   let isAll = true
-  const found = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, question, ({ data, headers }, done) => {
-      if (++read >= pages) {
-        isAll = !headers.link?.includes('rel="next"')
-        done()
-      }
-      return data
-    }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.list, question, ({ data, headers }, done) => {
+    if (++read >= pages) {
+      isAll = !headers.link?.includes('rel="next"')
+      done()
+    }
+    return data
+  })
   const ours = found.filter(one => {
     return one.head.ref.startsWith(prefix) && one.head.repo?.id === one.base.repo.id && isOurs(app, one)
   })
@@ -261,13 +215,8 @@ export async function listOwnPulls(
 const MAX_PAGES = 200
 
 /** All of them, however long ago they changed. Throws `git-truncated` where the repository has more than 20,000 pull requests. */
-export async function listAllOwnPulls(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  prefix: string,
-): Promise<readonly OwnPull[]> {
-  const { pulls, isAll } = await listOwnPulls(octokit, app, repository, prefix, MAX_PAGES)
+export async function listAllOwnPulls(repository: OurRepository, prefix: string): Promise<readonly OwnPull[]> {
+  const { pulls, isAll } = await listOwnPulls(repository, prefix, MAX_PAGES)
   if (isAll) return pulls
   const { owner, repo } = repository
   throw new BailiwickError(
@@ -284,18 +233,11 @@ type Offer = { readonly state: 'open'; readonly pull: number } | { readonly stat
 
 /** What became of our pull request from one branch onto another; one that is open counts more than those before it. */
 export async function readOffer(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  repository: OurRepository,
   { base, branch }: { readonly base: string; readonly branch: string },
 ): Promise<Offer> {
-  const all = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, {
-      ...{ owner, repo, state: 'all', base, head: `${owner}:${branch}`, per_page: 100 },
-    }),
-  )
-  // a head that GitHub cannot parse would be ignored and every pull request returned
-  const ours = all.filter(one => one.base.ref === base && one.head.ref === branch && isOurs(app, one))
+  const all = await pullsFrom(repository, branch, 'all')
+  const ours = all.filter(one => one.base.ref === base && isOurs(repository.app, one))
   const open = ours.find(one => one.state === 'open')
   if (open) return { state: 'open', pull: open.number }
   return { state: ours.length > 0 ? 'closed' : 'none' }

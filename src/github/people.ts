@@ -1,7 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import type { GitHubRepository, Octokit } from './client/octokit.ts'
 
 /** From most to least. */
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
@@ -10,15 +9,8 @@ export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' 
  * What a person may do on a repository, asked of GitHub now; an event's `author_association` means something else. A
  * role that an organization defined counts as the base that it extends. `none` for unknown people.
  */
-export async function readRole(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  login: string,
-): Promise<RepositoryRole> {
-  const found = await unlessMissing(
-    message`read the permission of ${part('identity', login, JSON.stringify(login))} on ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
-  )
+export async function readRole({ octokit, owner, repo }: GitHubRepository, login: string): Promise<RepositoryRole> {
+  const found = await unlessMissing(octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }))
   if (!found) return 'none'
   const { user, role_name: role } = found.data
   // logins move on to other people; the answer must be about the one we asked for
@@ -45,14 +37,13 @@ interface Approval {
 }
 
 /** The last word of each person who reviewed, where it is an approval; apps and comments do not count. */
-export async function listApprovals(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  pull: number,
-): Promise<Approval[]> {
-  const found = await github(message`list the reviews of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listReviews, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+export async function listApprovals({ octokit, owner, repo }: GitHubRepository, pull: number): Promise<Approval[]> {
+  const found = await octokit.paginate(octokit.rest.pulls.listReviews, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   const last = new Map<number, (typeof found)[number]>()
   // in the order of time; a comment takes no approval back: https://docs.github.com/en/rest/pulls/reviews
   for (const review of found) if (review.user && review.state !== 'COMMENTED') last.set(review.user.id, review)
@@ -62,10 +53,8 @@ export async function listApprovals(
 }
 
 /** The people who maintain or administer a repository now, through whatever gives them the role. */
-export async function listMaintainers(octokit: Octokit, { owner, repo }: RepositoryName): Promise<string[]> {
-  const found = await github(message`list the collaborators of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 }),
-  )
+export async function listMaintainers({ octokit, owner, repo }: GitHubRepository): Promise<string[]> {
+  const found = await octokit.paginate(octokit.rest.repos.listCollaborators, { owner, repo, per_page: 100 })
   return found.flatMap(({ type, login, permissions }) =>
     type === 'User' && (permissions?.admin || permissions?.maintain) ? [login] : [],
   )
@@ -84,8 +73,7 @@ export interface Team {
 export async function isInTeams(octokit: Octokit, teams: readonly Team[], login: string): Promise<boolean> {
   for (const { org, slug } of teams) {
     const found = await unlessMissing(
-      message`read whether somebody is in the team ${part('identity', `${org}/${slug}`)}`,
-      () => octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
+      octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
     )
     if (found?.data.state === 'active') return true
   }
@@ -98,9 +86,7 @@ export async function isInTeams(octokit: Octokit, teams: readonly Team[], login:
  */
 export async function isAccountOwner(octokit: Octokit, account: string, login: string): Promise<boolean> {
   if (account.toLowerCase() === login.toLowerCase()) return true
-  const found = await unlessMissing(message`read whether somebody owns ${part('identity', account)}`, () =>
-    octokit.rest.orgs.getMembershipForUser({ org: account, username: login }),
-  )
+  const found = await unlessMissing(octokit.rest.orgs.getMembershipForUser({ org: account, username: login }))
   if (found?.data.state !== 'active' || found.data.role !== 'admin') return false
   return found.data.user?.login.toLowerCase() === login.toLowerCase()
 }
@@ -110,14 +96,11 @@ export async function isAccountOwner(octokit: Octokit, account: string, login: s
  * only text. Undefined where GitHub has no record.
  */
 export async function readPusher(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   commit: string,
 ): Promise<string | undefined> {
-  const { data } = await github(message`read who pushed to ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, per_page: 30 }),
-  )
+  const { data } = await octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, per_page: 30 })
   const push = data.find(one => one.after === commit && one.ref === `refs/heads/${branch}`)
   return push?.actor?.type === 'User' ? push.actor.login : undefined
 }
@@ -131,25 +114,26 @@ const MOST_MOVES = 300
  * repository that the App may not read, or a branch that is elsewhere by now.
  */
 export async function listPushers(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
   head: string,
 ): Promise<readonly string[] | undefined> {
   const ref = `refs/heads/${branch}`
+  let read = 0
   try {
-    const found = await unlessMissing(message`read who pushed to ${repositoryPart({ owner, repo })}`, async () => {
-      const moves: Move[] = []
-      const pages = octokit.paginate.iterator(octokit.rest.repos.listActivities, {
-        ...{ owner, repo, ref, direction: 'desc', per_page: 100 },
-      })
-      for await (const { data } of pages) {
-        moves.push(...data.filter(one => one.ref === ref))
-        if (moves.length >= MOST_MOVES || moves.some(isCreation)) break
-      }
-      return moves
-    })
-    return found && pushersIn(found, head)
+    const moves = await unlessMissing(
+      octokit.paginate(
+        octokit.rest.repos.listActivities,
+        { owner, repo, ref, direction: 'desc', per_page: 100 },
+        ({ data }, done) => {
+          const moves = data.filter(one => one.ref === ref)
+          read += moves.length
+          if (read >= MOST_MOVES || moves.some(isCreation)) done()
+          return moves
+        },
+      ),
+    )
+    return moves && pushersIn(moves, head)
   } catch (error) {
     // a fork that the App is not installed on
     if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
@@ -193,19 +177,16 @@ interface ChangeOfPull {
  * that only the commits give are left out.
  */
 export async function pathAuthors(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   { number, head }: ChangeOfPull,
   paths: readonly string[],
 ): Promise<readonly string[]> {
-  const { data: own } = await github(message`list the commits of ${repositoryPart({ owner, repo }, number)}`, () =>
-    octokit.rest.pulls.listCommits({ owner, repo, pull_number: number, per_page: PER_PAGE }),
-  )
+  const { data: own } = await octokit.rest.pulls.listCommits({ owner, repo, pull_number: number, per_page: PER_PAGE })
   const mine = new Set(own.map(({ sha }) => sha))
   const logins = new Set<string>()
   for (const path of paths) {
     const place = path === '' ? {} : { path }
-    const found = await unlessMissing(message`list commits of ${repositoryPart({ owner, repo })}`, () =>
+    const found = await unlessMissing(
       octokit.rest.repos.listCommits({ owner, repo, sha: head, ...place, per_page: PER_PAGE }),
     )
     for (const { sha, author } of found?.data ?? []) {

@@ -1,9 +1,8 @@
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
 import type { WantedRuleset } from '../verdict/branch-ruleset.ts'
 import type { ProtectionLayer } from '../verdict/evaluate-gate.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import type { GitHubRepository, Octokit } from './client/octokit.ts'
 
 /** A ruleset as a whole; `bypass` undefined: GitHub shows it only to who may change it. */
 export interface Ruleset {
@@ -29,14 +28,12 @@ type Rule = Awaited<ReturnType<Octokit['rest']['repos']['getBranchRules']>>['dat
 
 /** What rulesets of the repository, the organisation and the enterprise ask of a branch; metadata: read is enough. */
 export async function readBranchRules(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
 ): Promise<BranchRules[]> {
   // a GitHub Enterprise Server from before there were rulesets answers 404
   const rules = await unlessMissing(
-    message`read the rules of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
-    () => octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
+    octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
   )
   const byRuleset = Map.groupBy(rules ?? [], rule => rule.ruleset_id ?? 0)
   return [...byRuleset].map(([ruleset, own]) => rulesOf(ruleset, own))
@@ -61,11 +58,10 @@ function rulesOf(ruleset: number, rules: readonly Rule[]): BranchRules {
 
 /** One ruleset; undefined where it is gone meanwhile. */
 export async function readRuleset(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   id: number,
 ): Promise<Ruleset | undefined> {
-  const found = await unlessMissing(message`read ruleset ${id} of ${repositoryPart({ owner, repo })}`, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.getRepoRuleset({ owner, repo, ruleset_id: id, includes_parents: true }),
   )
   if (!found) return undefined
@@ -84,9 +80,8 @@ export async function readRuleset(
 }
 
 /** Numbers of the rulesets for branches that only report what they would do, those of the organisation too. */
-export async function listEvaluatedRulesets(octokit: Octokit, repository: RepositoryName): Promise<number[]> {
-  const what = message`list the rulesets of ${repositoryPart(repository)}`
-  const found = await unlessMissing(what, () => listAll(octokit, repository, true))
+export async function listEvaluatedRulesets(repository: GitHubRepository): Promise<number[]> {
+  const found = await unlessMissing(listAll(repository, true))
   return (found ?? [])
     .filter(one => one.enforcement === 'evaluate' && (one.target ?? 'branch') === 'branch')
     .map(one => one.id)
@@ -96,52 +91,38 @@ export async function listEvaluatedRulesets(octokit: Octokit, repository: Reposi
  * Makes the repository's own ruleset of this name what is wanted: made where there is none, replaced where there is one, whose
  * branches stay. Throws `not-permitted` without the permission administration: write.
  */
-export async function setRuleset(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  wanted: WantedRuleset,
-): Promise<void> {
-  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
-    listAll(octokit, { owner, repo }, false),
-  )
+export async function setRuleset({ octokit, owner, repo }: GitHubRepository, wanted: WantedRuleset): Promise<void> {
+  const present = await listAll({ octokit, owner, repo }, false)
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
-  const what = message`set a ruleset of ${repositoryPart({ owner, repo })}`
   if (!own) {
-    await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
+    await octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted })
     return
   }
-  const before = (await readRuleset(octokit, { owner, repo }, own.id))?.include ?? []
+  const before = (await readRuleset({ octokit, owner, repo }, own.id))?.include ?? []
   const include = [...new Set([...before, ...wanted.conditions.ref_name.include])].sort()
   const conditions = { ref_name: { include, exclude: [] } }
-  await github(what, () =>
-    octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted, conditions }),
-  )
+  await octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted, conditions })
 }
 
 /** Takes branches out of the repository's own ruleset of a name; one that is about no branch any more is deleted. */
 export async function releaseBranches(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   name: string,
   branches: readonly string[],
 ): Promise<void> {
-  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
-    listAll(octokit, { owner, repo }, false),
-  )
+  const present = await listAll({ octokit, owner, repo }, false)
   const own = present.find(one => one.name === name && (one.source_type ?? 'Repository') === 'Repository')
-  const found = own && (await readRuleset(octokit, { owner, repo }, own.id))
+  const found = own && (await readRuleset({ octokit, owner, repo }, own.id))
   if (!found) return
   const include = found.include.filter(pattern => !branches.some(branch => pattern === `refs/heads/${branch}`))
   if (include.length === found.include.length) return
   const place = { owner, repo, ruleset_id: found.id }
   const conditions = { ref_name: { include, exclude: [...found.exclude] } }
-  await github(message`set a ruleset of ${repositoryPart({ owner, repo })}`, async () => {
-    if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
-    else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
-  })
+  if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
+  else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
 }
 
-function listAll(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {
+function listAll({ octokit, owner, repo }: GitHubRepository, parents: boolean) {
   const list = octokit.rest.repos.getRepoRulesets
   return octokit.paginate(list, { owner, repo, includes_parents: parents, per_page: 100 })
 }
@@ -178,18 +159,16 @@ interface BranchProtection {
  * read (or on a plan without protection) it takes what the branch itself shows: required checks, not the rest.
  */
 export async function readBranchProtection(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
 ): Promise<BranchProtection> {
-  const what = message`read the protection of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
   try {
-    const found = await unlessMissing(what, () => octokit.rest.repos.getBranchProtection({ owner, repo, branch }))
+    const found = await unlessMissing(octokit.rest.repos.getBranchProtection({ owner, repo, branch }))
     return found ? { layer: layerOf(found.data), hidden: false } : { hidden: false }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error
   }
-  const found = await unlessMissing(what, () => octokit.rest.repos.getBranch({ owner, repo, branch }))
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   const seen = found?.data.protection
   if (!found?.data.protected || !seen?.required_status_checks) return { hidden: found?.data.protected ?? false }
   return {
@@ -200,6 +179,21 @@ export async function readBranchProtection(
       ...{ forbidsForcePush: undefined, forbidsDeletion: undefined, bypass: undefined },
     },
   }
+}
+
+/** All that protects a branch, and whether GitHub hides a part of it; `readOne` reads the ruleset of a rule, or leaves it. */
+export async function readLayers(
+  repository: GitHubRepository,
+  branch: string,
+  readOne: (ruleset: number, checks: ProtectionLayer['checks']) => Promise<Ruleset | undefined>,
+): Promise<{ readonly layers: ProtectionLayer[]; readonly hidden: boolean }> {
+  const { layer, hidden } = await readBranchProtection(repository, branch)
+  const layers = layer ? [layer] : []
+  for (const { ruleset: id, ...rules } of await readBranchRules(repository, branch)) {
+    const ruleset = await readOne(id, rules.checks)
+    layers.push({ ...rules, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
+  }
+  return { layers, hidden }
 }
 
 type Answer = Awaited<ReturnType<Octokit['rest']['repos']['getBranchProtection']>>['data']

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../base/errors.ts'
-import { type MessagePart, message, part } from '../base/message.ts'
+import { type MessagePart, message } from '../base/message.ts'
 import { readBranch } from './branches.ts'
-import { github, unlessMissing } from './client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { unlessMissing } from './client/github-error.ts'
+import { branchPart, type GitHubRepository, type RepositoryName, repositoryPart } from './client/octokit.ts'
 import { type Commit, readCommit } from './contents/commits.ts'
 
 export interface PullRequest {
@@ -40,13 +40,10 @@ export interface TestMerge extends Commit {
 
 /** The pull request as it is now; undefined when there is none. */
 export async function readPullRequest(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
 ): Promise<PullRequest | undefined> {
-  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.rest.pulls.get({ owner, repo, pull_number: pull }),
-  )
+  const found = await unlessMissing(octokit.rest.pulls.get({ owner, repo, pull_number: pull }))
   if (!found) return undefined
   const { data } = found
   return {
@@ -62,27 +59,27 @@ export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'merg
 
 /** Open pull requests, onto one branch or onto all, oldest first. */
 export async function listOpenPullRequests(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   base?: string,
 ): Promise<readonly ListedPullRequest[]> {
   const onto = base === undefined ? {} : { base }
-  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', ...onto, direction: 'asc', per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.pulls.list, {
+    owner,
+    repo,
+    state: 'open',
+    ...onto,
+    direction: 'asc',
+    per_page: 100,
+  })
   return found.filter(one => base === undefined || one.base.ref === base).map(listed)
 }
 
 /** Open pull requests whose head is this commit, whatever branch they aim at. */
 export async function listPullRequestsOf(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  repository: GitHubRepository,
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
-  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 }),
-  )
-  return found.filter(one => one.head.sha === sha).map(listed)
+  return (await listOpenPullRequests(repository)).filter(({ head }) => head.sha === sha)
 }
 
 /** Throws `github-unavailable` while GitHub computes whether the pull request can be merged. */
@@ -95,13 +92,9 @@ export function assertComputed({ owner, repo }: RepositoryName, pull: PullReques
  * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older
  * state (try again in a moment), `git-missing` when the base branch is gone.
  */
-export async function readTestMerge(
-  octokit: Octokit,
-  repository: RepositoryName,
-  pull: PullRequest,
-): Promise<TestMerge> {
+export async function readTestMerge(repository: GitHubRepository, pull: PullRequest): Promise<TestMerge> {
   const name = repositoryPart(repository, pull.number)
-  const branch = part('branch', pull.base.ref, JSON.stringify(pull.base.ref))
+  const branch = branchPart(pull.base.ref)
   if (pull.mergeable === false) {
     throw new BailiwickError(
       'merge-conflict',
@@ -113,8 +106,8 @@ export async function readTestMerge(
   }
   if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
   const [base, merge] = await Promise.all([
-    readBranch(octokit, repository, pull.base.ref),
-    ifThere(readCommit(octokit, repository, pull.mergeCommit)),
+    readBranch(repository, pull.base.ref),
+    unlessMissing(readCommit(repository, pull.mergeCommit)),
   ])
   if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
   // GitHub throws an older test merge away
@@ -122,15 +115,6 @@ export async function readTestMerge(
   const [first, second, ...more] = merge.parents
   if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
   return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
-}
-
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
-    throw error
-  }
 }
 
 function computing(name: MessagePart): BailiwickError {
@@ -179,10 +163,13 @@ function listed(answer: PullAnswer): ListedPullRequest {
 }
 
 /** Hashes of the commits of a pull request, the oldest first; GitHub lists at most 250. */
-export async function pullCommits(octokit: Octokit, { owner, repo }: RepositoryName, pull: number): Promise<string[]> {
-  const found = await github(message`list the commits of ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.pulls.listCommits, { owner, repo, pull_number: pull, per_page: 100 }),
-  )
+export async function pullCommits({ octokit, owner, repo }: GitHubRepository, pull: number): Promise<string[]> {
+  const found = await octokit.paginate(octokit.rest.pulls.listCommits, {
+    owner,
+    repo,
+    pull_number: pull,
+    per_page: 100,
+  })
   return found.map(({ sha }) => sha)
 }
 
@@ -205,14 +192,16 @@ export const REOPENED: readonly string[] = ['reopened']
  * `counting`: names of the events.
  */
 export async function openedAnew(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   pull: number,
   counting: readonly string[] = EVENTS,
 ): Promise<OpenedAnew | undefined> {
-  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, pull)}`, () =>
-    octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: pull, per_page: 100 }),
-  )
+  const events = await octokit.paginate(octokit.rest.issues.listEvents, {
+    owner,
+    repo,
+    issue_number: pull,
+    per_page: 100,
+  })
   const last = events.findLast(({ event }) => counting.includes(event))
   return last && { by: last.actor?.login, at: last.created_at }
 }
@@ -233,13 +222,11 @@ interface MergedPull {
 
 /** The pull request whose merge made this commit the tip of a branch, with any way of merging; undefined for a push. */
 export async function mergedPull(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   sha: string,
 ): Promise<MergedPull | undefined> {
   const found = await unlessMissing(
-    message`find the pull request of a commit of ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
+    octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
   )
   const merged = found?.data.find(one => one.merged_at !== null && one.merge_commit_sha === sha)
   return merged && { number: merged.number, head: merged.head.sha, branch: merged.head.ref }
@@ -250,12 +237,11 @@ export async function mergedPull(
  * that GitHub makes for the queue holds the commit that it stands on. Undefined where that does not lead down to `base`.
  */
 export async function pullsOfMergeGroup(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   branch: string,
   group: { readonly sha: string; readonly base: string },
 ): Promise<readonly number[] | undefined> {
-  const entries = new Map((await entriesOf(octokit, repository, branch)).map(entry => [entry.sha, entry]))
+  const entries = new Map((await entriesOf(repository, branch)).map(entry => [entry.sha, entry]))
   const numbers: number[] = []
   for (let at = group.sha; at !== group.base; ) {
     const entry = entries.get(at)
@@ -271,12 +257,11 @@ export async function pullsOfMergeGroup(
  * for it: `gh-readonly-queue/<branch>/pr-<number>-<sha>`. Undefined where the group is gone. Only GitHub writes there.
  */
 export async function pullOfMergeGroup(
-  octokit: Octokit,
-  repository: RepositoryName,
+  repository: GitHubRepository,
   branch: string,
   sha: string,
 ): Promise<number | undefined> {
-  return (await entriesOf(octokit, repository, branch)).find(entry => entry.sha === sha)?.pull
+  return (await entriesOf(repository, branch)).find(entry => entry.sha === sha)?.pull
 }
 
 interface QueueEntry {
@@ -286,15 +271,9 @@ interface QueueEntry {
   readonly base: string
 }
 
-async function entriesOf(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-  branch: string,
-): Promise<readonly QueueEntry[]> {
+async function entriesOf({ octokit, owner, repo }: GitHubRepository, branch: string): Promise<readonly QueueEntry[]> {
   const prefix = `gh-readonly-queue/${branch}/`
-  const refs = await github(message`read the merge queue of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` }),
-  )
+  const refs = await octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` })
   return refs.flatMap(({ ref, object }) => {
     if (!ref.startsWith(`refs/heads/${prefix}`)) return []
     const name = ref.slice(`refs/heads/${prefix}`.length)

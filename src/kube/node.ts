@@ -1,4 +1,5 @@
 import type { Origin, Step } from '../base/origin.ts'
+import { work } from '../base/work.ts'
 
 /** What a scalar of a Kubernetes document can be. Integers beyond 2^53 are bigint, so nothing is rounded. */
 export type ScalarValue = string | number | bigint | boolean | null
@@ -263,6 +264,7 @@ export function withField(map: MapNode, key: string, value: Node, keyOrigin?: Or
   const before = map.fields.get(key)
   const origin = keyOrigin ?? before?.key ?? value.origin
   if (before?.value === value && before.key === origin && !before.merged) return map
+  work.copied += map.fields.size
   const fields = new Map(map.fields)
   fields.set(key, fieldLike(before, origin, value))
   return { ...map, fields }

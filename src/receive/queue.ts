@@ -6,19 +6,22 @@ interface Asked {
   readonly rerun?: true
 }
 
-/** Evaluate a pull request in its present state. */
-export interface ValidatePullRequest extends Asked {
+/** The repository that a job is about. */
+interface OnRepository {
   readonly installation: number
   readonly owner: string
   readonly repo: string
+}
+
+interface OnPullRequest extends OnRepository {
   readonly pull: number
 }
 
+/** Evaluate a pull request in its present state. */
+export type ValidatePullRequest = Asked & OnPullRequest
+
 /** Evaluate one commit of a branch in its revision set, then reconcile the clusters that follow it. */
-export interface ValidatePush extends Asked {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface ValidatePush extends Asked, OnRepository {
   readonly branch: string
   readonly sha: string
   /** What the branch held before the push; absent where it is unknown, or was empty. */
@@ -26,45 +29,26 @@ export interface ValidatePush extends Asked {
 }
 
 /** Evaluate every open pull request with this head commit, because they share its check run. */
-export interface EvaluateCommit extends Asked {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface EvaluateCommit extends Asked, OnRepository {
   readonly sha: string
   /** A pull request with this head that was closed. */
   readonly closed?: number
 }
 
 /** Take back the credentials of an onboarding that was closed without a merge. */
-export interface WithdrawAccess {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-  readonly pull: number
-}
+export type WithdrawAccess = OnPullRequest
 
 /** Go on with an offboarding, of which a pull request was merged or applied. */
-export interface SettleOffboarding {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-  readonly pull: number
-}
+export type SettleOffboarding = OnPullRequest
 
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
-export interface EvaluateFollowers {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface EvaluateFollowers extends OnRepository {
   /** Its full name, `refs/tags/v1`. */
   readonly ref: string
 }
 
 /** Evaluate the tree that a merge queue would merge into a branch, compared with `base`, at its own commit. */
-export interface ValidateMergeGroup {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface ValidateMergeGroup extends OnRepository {
   /** The branch that the group would be merged into. */
   readonly branch: string
   /** Head of the group. */
@@ -74,26 +58,16 @@ export interface ValidateMergeGroup {
 }
 
 /** Update the names of our checks on a repository after its gated bases may have changed. */
-export interface SettleChecks {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-}
+export type SettleChecks = OnRepository
 
 /** Run a `/bailiwick ...` command. The comment is read again from GitHub; none of its content is trusted here. */
-export interface CommandJob {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface CommandJob extends OnRepository {
   readonly issue: number
   readonly comment: number
 }
 
 /** A button of our check run that was pressed. GitHub is asked what `login` may do. */
-export interface CheckAction {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface CheckAction extends OnRepository {
   /** Id of the check run. */
   readonly check: number
   readonly action: 'fix' | 'waive'
@@ -101,10 +75,7 @@ export interface CheckAction {
 }
 
 /** Reply to an issue that was opened with the form for a new tenant. */
-export interface TenantRequest {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface TenantRequest extends OnRepository {
   readonly issue: number
 }
 
@@ -122,11 +93,7 @@ export interface SweepInstallation {
 type Redeliver = Record<never, never>
 
 /** Publish on the present head of a pull request that its evaluation job failed for good. */
-export interface ReportDeadPullRequest {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-  readonly pull: number
+export interface ReportDeadPullRequest extends OnPullRequest {
   /** Code of the error that it died of. */
   readonly why: string
   /** When, in ms: a later time that was set before stays. */
@@ -134,10 +101,7 @@ export interface ReportDeadPullRequest {
 }
 
 /** Publish on a commit that its evaluation job failed for good. */
-export interface ReportDeadCommit {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface ReportDeadCommit extends OnRepository {
   readonly sha: string
   /** Branch that a merge group would be merged into; absent for the tip of a branch. */
   readonly base?: string
@@ -146,27 +110,15 @@ export interface ReportDeadCommit {
 }
 
 /** Update the comment and the suggestions on a pull request to its last evaluation. */
-export interface PostOnPullRequest {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-  readonly pull: number
-}
+export type PostOnPullRequest = OnPullRequest
 
 /** Publish on a merged pull request what became of its commit on the clusters. */
-export interface PostApplied {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
+export interface PostApplied extends OnRepository {
   readonly sha: string
 }
 
 /** Write the waiting decisions of a fleet to its trail. */
-export interface WriteTrail {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-}
+export type WriteTrail = OnRepository
 
 /** Apply the approved state to one cluster of the operator's clusters.yaml. */
 export interface Reconcile {

@@ -2,21 +2,15 @@ import type { Context } from 'probot'
 import type { JobName, Jobs } from './queue.ts'
 
 /** A ruleset of a repository or of the whole organization changed: which checks it requires is asked of GitHub. */
-const repositoryRuleset: EventJobs<'repository_ruleset'> = {
-  event: 'repository_ruleset',
-  jobs: (_, place) => surveyInstallation(place),
-}
+const repositoryRuleset: EventJobs<'repository_ruleset'> = (_, place) => surveyInstallation(place)
 
 /**
  * A review that agrees, objects, or is taken back may meet a required approval; one that only comments changes nothing:
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
  */
-const pullRequestReview: EventJobs<'pull_request_review'> = {
-  event: 'pull_request_review',
-  jobs: (payload, place) => {
-    const counts = payload.action === 'dismissed' || (payload.action === 'submitted' && decides(payload.review.state))
-    return counts ? [{ name: 'validate-pull-request', data: { ...place, pull: payload.pull_request.number } }] : []
-  },
+const pullRequestReview: EventJobs<'pull_request_review'> = (payload, place) => {
+  const counts = payload.action === 'dismissed' || (payload.action === 'submitted' && decides(payload.review.state))
+  return counts ? [{ name: 'validate-pull-request', data: { ...place, pull: payload.pull_request.number } }] : []
 }
 
 function decides(state: string): boolean {
@@ -29,25 +23,19 @@ const BRANCH = 'refs/heads/'
  * A merge queue asks for a verdict on what its group would make of the branch; without an answer on the group's own
  * commit it never merges: https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group
  */
-const mergeGroup: EventJobs<'merge_group'> = {
-  event: 'merge_group',
-  jobs: ({ action, merge_group: group }, place) => {
-    if (action !== 'checks_requested' || !group.base_ref.startsWith(BRANCH)) return []
-    const branch = group.base_ref.slice(BRANCH.length)
-    return [{ name: 'validate-merge-group', data: { ...place, branch, sha: group.head_sha, base: group.base_sha } }]
-  },
+const mergeGroup: EventJobs<'merge_group'> = ({ action, merge_group: group }, place) => {
+  if (action !== 'checks_requested' || !group.base_ref.startsWith(BRANCH)) return []
+  const branch = group.base_ref.slice(BRANCH.length)
+  return [{ name: 'validate-merge-group', data: { ...place, branch, sha: group.head_sha, base: group.base_sha } }]
 }
 
 /**
  * `/bailiwick ...` on the first line of a new comment by a person. Not edited comments, not quoted replies, not bots
  * (ours included). The worker parses it and asks GitHub whether the person may run it.
  */
-const issueComment: EventJobs<'issue_comment'> = {
-  event: 'issue_comment',
-  jobs: (payload, place) => {
-    if (payload.action !== 'created' || isFromBot(payload) || !isCommand(payload.comment.body)) return []
-    return [{ name: 'command', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }]
-  },
+const issueComment: EventJobs<'issue_comment'> = (payload, place) => {
+  if (payload.action !== 'created' || isFromBot(payload) || !isCommand(payload.comment.body)) return []
+  return [{ name: 'command', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }]
 }
 
 function isFromBot({ comment, sender }: Payload<'issue_comment'>): boolean {
@@ -61,31 +49,20 @@ function isCommand(body: string): boolean {
 const BEGINS = ['created', 'unsuspend', 'new_permissions_accepted']
 
 /** The App may work in an account (again, or with more rights): the first report, and all that is open there. */
-const installation: EventJobs<'installation'> = {
-  event: 'installation',
-  jobs: ({ action }, place) => (BEGINS.includes(action) ? surveyInstallation(place) : []),
-}
+const installation: EventJobs<'installation'> = ({ action }, place) =>
+  BEGINS.includes(action) ? surveyInstallation(place) : []
 
 /** Repositories that came are evaluated; one that went may have been the source of a fleet. */
-const installationRepositories: EventJobs<'installation_repositories'> = {
-  event: 'installation_repositories',
-  jobs: (_, place) => surveyInstallation(place),
-}
+const installationRepositories: EventJobs<'installation_repositories'> = (_, place) => surveyInstallation(place)
 
 /** "Re-run all checks" of ours: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_suite */
-const checkSuite: EventJobs<'check_suite'> = {
-  event: 'check_suite',
-  jobs: ({ action, check_suite: suite }, place, us) => {
-    if (action !== 'rerequested' || suite.app?.id !== us) return []
-    return evaluateAgain(place, suite.head_sha, suite.head_branch, { rerun: true })
-  },
+const checkSuite: EventJobs<'check_suite'> = ({ action, check_suite: suite }, place, us) => {
+  if (action !== 'rerequested' || suite.app?.id !== us) return []
+  return evaluateAgain(place, suite.head_sha, suite.head_branch, { rerun: true })
 }
 
 /** Whatever happened to a rule: which checks it requires, and of which pull requests, is asked of GitHub. */
-const branchProtectionRule: EventJobs<'branch_protection_rule'> = {
-  event: 'branch_protection_rule',
-  jobs: (_, place) => surveyInstallation(place),
-}
+const branchProtectionRule: EventJobs<'branch_protection_rule'> = (_, place) => surveyInstallation(place)
 
 type Each<E extends RepositoryEvent | InstallationEvent> = { readonly [N in E]: EventJobs<N> }
 
@@ -93,31 +70,25 @@ type Each<E extends RepositoryEvent | InstallationEvent> = { readonly [N in E]: 
  * "Re-run" and the buttons of our own check runs. Other Apps' runs and their buttons are theirs; `created` and
  * `completed` are our own doing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run
  */
-const checkRun: EventJobs<'check_run'> = {
-  event: 'check_run',
-  jobs: (payload, place, us) => {
-    if (payload.check_run.app?.id !== us) return []
-    if (payload.action === 'rerequested') return again(payload, place, { rerun: true })
-    if (payload.action !== 'requested_action' || payload.sender.type !== 'User') return []
-    const action = payload.requested_action?.identifier
-    if (action === 'evaluate') return again(payload, place)
-    if (action !== 'fix' && action !== 'waive') return []
-    return [
-      { name: 'check-action', data: { ...place, check: payload.check_run.id, action, login: payload.sender.login } },
-    ]
-  },
+const checkRun: EventJobs<'check_run'> = (payload, place, us) => {
+  if (payload.check_run.app?.id !== us) return []
+  if (payload.action === 'rerequested') return again(payload, place, { rerun: true })
+  if (payload.action !== 'requested_action' || payload.sender.type !== 'User') return []
+  const action = payload.requested_action?.identifier
+  if (action === 'evaluate') return again(payload, place)
+  if (action !== 'fix' && action !== 'waive') return []
+  return [
+    { name: 'check-action', data: { ...place, check: payload.check_run.id, action, login: payload.sender.login } },
+  ]
 }
 
 /**
  * An issue that requests a new tenant: opened with the form, edited, or labelled so later. Not pull requests, not bots.
  * The worker reads its text again.
  */
-const issues: EventJobs<'issues'> = {
-  event: 'issues',
-  jobs: (payload, place) => {
-    if (payload.sender.type !== 'User' || !asksForTenant(payload)) return []
-    return [{ name: 'tenant-request', data: { ...place, issue: payload.issue.number } }]
-  },
+const issues: EventJobs<'issues'> = (payload, place) => {
+  if (payload.sender.type !== 'User' || !asksForTenant(payload)) return []
+  return [{ name: 'tenant-request', data: { ...place, issue: payload.issue.number } }]
 }
 
 /**
@@ -125,39 +96,33 @@ const issues: EventJobs<'issues'> = {
  * because a verdict belongs to one base branch. A closed one leaves its check run to the others with the same head:
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
  */
-const pullRequest: EventJobs<'pull_request'> = {
-  event: 'pull_request',
-  jobs: (payload, place) => {
-    const { number: pull, head } = payload.pull_request
-    const jobs: AskedJob[] = []
-    if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
-    if (payload.action === 'closed')
-      jobs.push({ name: 'evaluate-commit', data: { ...place, sha: head.sha, closed: pull } })
-    if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
-      jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
-    }
-    if (payload.action === 'closed' && payload.pull_request.merged && head.ref.startsWith(OFFBOARDING)) {
-      jobs.push({ name: 'settle-offboarding', data: { ...place, pull } })
-    }
-    return jobs
-  },
+const pullRequest: EventJobs<'pull_request'> = (payload, place) => {
+  const { number: pull, head } = payload.pull_request
+  const jobs: AskedJob[] = []
+  if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
+  if (payload.action === 'closed')
+    jobs.push({ name: 'evaluate-commit', data: { ...place, sha: head.sha, closed: pull } })
+  if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
+    jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
+  }
+  if (payload.action === 'closed' && payload.pull_request.merged && head.ref.startsWith(OFFBOARDING)) {
+    jobs.push({ name: 'settle-offboarding', data: { ...place, pull } })
+  }
+  return jobs
 }
 
 /**
  * A branch that moved is evaluated, whichever it is: some source may follow it. A tag, or a branch that is gone, has no
  * commit of its own to say anything on: who follows it is evaluated.
  */
-const push: EventJobs<'push'> = {
-  event: 'push',
-  jobs: ({ ref, deleted, before, after }, { installation, owner, repo }) => {
-    const isGone = deleted || NOTHING.test(after)
-    if (ref.startsWith(BRANCH) && !isGone) {
-      const data = { installation, owner, repo, branch: ref.slice(BRANCH.length), sha: after }
-      // whom the push concerns is what differs from what was there
-      return [{ name: 'validate-push', data: NOTHING.test(before) ? data : { ...data, before } }]
-    }
-    return [{ name: 'evaluate-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
-  },
+const push: EventJobs<'push'> = ({ ref, deleted, before, after }, { installation, owner, repo }) => {
+  const isGone = deleted || NOTHING.test(after)
+  if (ref.startsWith(BRANCH) && !isGone) {
+    const data = { installation, owner, repo, branch: ref.slice(BRANCH.length), sha: after }
+    // whom the push concerns is what differs from what was there
+    return [{ name: 'validate-push', data: NOTHING.test(before) ? data : { ...data, before } }]
+  }
+  return [{ name: 'evaluate-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
 }
 
 /** Every event that the App receives and that belongs to a repository. */
@@ -176,10 +141,8 @@ export const repositoryEvents: Each<RepositoryEvent> = {
  * A repository that is another one now, or elsewhere, or seen by others: sources that name it mean something else.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#repository
  */
-const repository: EventJobs<'repository'> = {
-  event: 'repository',
-  jobs: (payload, place) => (changesMeaning(payload) ? surveyInstallation(place) : []),
-}
+const repository: EventJobs<'repository'> = (payload, place) =>
+  changesMeaning(payload) ? surveyInstallation(place) : []
 
 /** Every event that the App receives and that belongs to an installation as a whole. */
 export const installationEvents: Each<InstallationEvent> = {
@@ -220,11 +183,12 @@ export type AskedJob = {
   [N in JobName]: { readonly name: N; readonly data: Jobs[N]; readonly delayMs?: number }
 }[JobName]
 
-/** What one event means: the jobs that it asks for. Decides whether, never what. `us`: our App's id. */
-export interface EventJobs<E extends ReceivedEvent> {
-  readonly event: E
-  readonly jobs: (payload: Payload<E>, place: PlaceOf<E>, us: number) => readonly AskedJob[]
-}
+/** The jobs that one event asks for. Decides whether, never what. `us`: our App's id. */
+export type EventJobs<E extends ReceivedEvent> = (
+  payload: Payload<E>,
+  place: PlaceOf<E>,
+  us: number,
+) => readonly AskedJob[]
 
 type PlaceOf<E extends ReceivedEvent> = E extends RepositoryEvent ? RepositoryTarget : InstallationPlace
 

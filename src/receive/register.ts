@@ -21,31 +21,36 @@ interface Intake {
 
 /** Handles the App's events. A handler resolves when its jobs are stored and rejects when one was not. */
 export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void {
-  const listen = <E extends ReceivedEvent>(event: EventJobs<E>, isWhole: boolean): void => {
-    // Probot types its handlers by the name of the event, which here is any of ours
-    const handler = ({ payload }: { payload: Payload<E> }) => hear(event, payload, isWhole, intake)
-    app.on(event.event, handler as unknown as Parameters<typeof app.on>[1])
+  const listen = (events: Readonly<Record<string, unknown>>, isWhole: boolean): void => {
+    for (const [name, jobs] of Object.entries(events)) {
+      // Probot types its handlers by the name of the event, which here is any of ours
+      const event = { name, jobs: jobs as EventJobs<ReceivedEvent>, isWhole }
+      const handler = ({ payload }: { payload: Payload<ReceivedEvent> }) => hear(event, payload, intake)
+      app.on(name as ReceivedEvent, handler as unknown as Parameters<typeof app.on>[1])
+    }
   }
-  for (const one of Object.values(repositoryEvents)) listen(one, false)
-  for (const one of Object.values(installationEvents)) listen(one, true)
+  listen(repositoryEvents, false)
+  listen(installationEvents, true)
 }
 
-async function hear<E extends ReceivedEvent>(
-  event: EventJobs<E>,
-  payload: Payload<E>,
-  isWhole: boolean,
-  intake: Intake,
-): Promise<void> {
+interface Heard {
+  readonly name: string
+  readonly jobs: EventJobs<ReceivedEvent>
+  /** It concerns an installation, whether or not it names a repository. */
+  readonly isWhole: boolean
+}
+
+async function hear({ name: event, jobs, isWhole }: Heard, payload: Payload<ReceivedEvent>, intake: Intake) {
   const found = placeOf(payload as Placed)
   if (found === undefined || (found.repo === undefined && !isWhole)) {
-    return intake.log.warn({ event: event.event }, 'event ignored: it has no repository or installation')
+    return intake.log.warn({ event }, 'event ignored: it has no repository or installation')
   }
   const { account, installation, repo } = found
   const place = isWhole ? { installation } : { installation, owner: account, repo }
-  const asked = event.jobs(payload, place as Parameters<EventJobs<E>['jobs']>[1], intake.appId)
+  const asked = jobs(payload, place as Parameters<typeof jobs>[1], intake.appId)
   if (asked.length === 0) return
   if (!isAllowedAccount(intake.allowedAccounts, account)) {
-    return intake.log.warn({ event: event.event, account }, 'event ignored: the account is not in ALLOWED_ACCOUNTS')
+    return intake.log.warn({ event, account }, 'event ignored: the account is not in ALLOWED_ACCOUNTS')
   }
   for (const one of asked) await store(one, intake)
 }

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts'
 import type { ListNode, MapNode, Node, Path, ScalarValue } from '../kube/node.ts'
 import type { FieldCheck } from './core/checks-of.ts'
 import type { TypeCheck } from './core/problem.ts'
@@ -151,31 +152,25 @@ interface AcceptObject {
   readonly checks: readonly TypeCheck[]
 }
 
-const made = new WeakMap<ObjectPlan, AcceptObject>()
-
 /** The reduced plan of an object type; undefined for JSON of any shape. The same one for the same type and version. */
 function acceptPlan(type: string, version: number): AcceptObject | undefined {
   const plan = objectPlan(type, version)
   return plan && acceptObject(plan)
 }
 
-function acceptObject(plan: ObjectPlan): AcceptObject {
-  const known = made.get(plan)
-  if (known) return known
+const acceptObject = oncePer((plan: ObjectPlan): AcceptObject => {
   const needed = new Set([...plan.required, ...plan.filled])
   const fields = new Map<string, AcceptField>()
   for (const [key, field] of plan.fields) {
     fields.set(key, new AcceptField(key, field, lookAt(field), needed.has(key), plan.filled.includes(key)))
   }
-  const reduced = {
+  return {
     fields,
     start: new AcceptField('', NOTHING, 'never'),
     needs: needed.size,
     checks: plan.checks,
   }
-  made.set(plan, reduced)
-  return reduced
-}
+})
 
 const NOTHING: FieldPlan = {
   is: 'scalar',

@@ -1,3 +1,4 @@
+import { oncePerName } from '../base/once-per.ts'
 import type { MapNode, Node, Path, ScalarNode, ScalarValue } from '../kube/node.ts'
 import { isUnknown, type Problem, writtenAs } from './core/problem.ts'
 import { type FieldPlan, isEmpty, type ObjectPlan, objectPlan } from './field-plan.ts'
@@ -273,16 +274,12 @@ interface KnownNames {
   readonly text: string
 }
 
-const knownNames = new WeakMap<ReadonlyMap<string, KnownSince>, Map<number, KnownNames>>()
+const knownNames = oncePerName<ReadonlyMap<string, KnownSince>, KnownNames>()
 
 /** The fields of a type that a version of Kubernetes knows. */
 function namesIn(fields: ReadonlyMap<string, KnownSince>, version: number): KnownNames {
-  const ofType = knownNames.get(fields) ?? new Map<number, KnownNames>()
-  knownNames.set(fields, ofType)
-  const before = ofType.get(version)
-  if (before) return before
-  const names = [...fields].flatMap(([name, field]) => (isKnownIn(field, version) ? [name] : []))
-  const known = { names, text: names.join(', ') }
-  ofType.set(version, known)
-  return known
+  return knownNames(fields, String(version), () => {
+    const names = [...fields].flatMap(([name, field]) => (isKnownIn(field, version) ? [name] : []))
+    return { names, text: names.join(', ') }
+  })
 }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../base/errors.ts'
 import { asMessage } from '../base/message.ts'
 import type { Origin } from '../base/origin.ts'
+import { work } from '../base/work.ts'
 import { hashOf, withoutPositions } from '../fleet/facts/fingerprint.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { EvaluatedRepositories, type EvaluatedRepository, followed } from '../fleet/facts/repositories.ts'
@@ -167,6 +168,7 @@ function assessObject(
   context: RuleContext,
   results: RuleResults,
 ): void {
+  work.objects++
   const subject = new Subject({ node, object })
   const asked = rules.ofKind(subject.kind, node.tenant !== undefined)
   const once = oncePerField(context)
@@ -244,6 +246,7 @@ function take(
   results: RuleResults,
   place?: CheckedPlace | ((origin: Origin | undefined) => CheckedPlace | undefined),
 ): void {
+  work.rules++
   const placeOf = (origin: Origin | undefined) => (typeof place === 'function' ? place(origin) : place)
   try {
     for (const violation of check()) {
@@ -268,6 +271,7 @@ function take(
 function add(rule: Rule, violation: Violation, context: RuleContext, results: RuleResults, content?: string): void {
   const weight = levelOf(rule, violation, context.config)
   if (weight === undefined) return
+  work.findings++
   if (weight.level === 'error') {
     const { message, fix } = violation
     const origin = violation.origin ?? originAt(violation.object.root, violation.path)

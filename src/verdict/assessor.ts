@@ -1,3 +1,4 @@
+import { work } from '../base/work.ts'
 import { EvaluatedRepositories, followed } from '../fleet/facts/repositories.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
 import { sameButObjects, sameDeep, sameRetained } from '../fleet/model/same-node.ts'
@@ -21,8 +22,6 @@ import { type Asker, forget, type Question, RecordedIndex } from './recorded-ind
  * follows from a changed answer.
  */
 export class Assessor {
-  /** How many parts rules were asked about. */
-  asked = 0
   /** Receives progress. */
   watch: Watch | undefined
   readonly #alone = new KeptAnswers()
@@ -49,7 +48,7 @@ export class Assessor {
     const context: RuleContext = { index: index.view, config: fleet.config, ...(base ? { before: base.view } : {}) }
     const indexes = base ? [index, base] : [index]
     const assessed = lane.run(fleet, before, (part, asked) => {
-      this.asked++
+      work.asked++
       this.watch?.running(part.node ?? '')
       for (const one of indexes) one.asker = asked
       try {

@@ -1,3 +1,4 @@
+import { type Work, work, workSince } from '../base/work.ts'
 import { buildWithEarlier, type EarlierStates, FleetSession } from '../fleet/graph/fleet-session.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { type FleetInput, retainOf, revisionSetOf } from '../fleet/model/input.ts'
@@ -110,6 +111,7 @@ function isLentFrom({ source, charts = [] }: FleetNode, url: string | undefined)
 export class EvaluateSession {
   readonly #fleets = new FleetSession()
   readonly #assessor = new Assessor()
+  readonly #start = { ...work }
 
   /** Reports progress. */
   set watch(watch: Watch | undefined) {
@@ -125,8 +127,8 @@ export class EvaluateSession {
     return evaluateFleet(head, options, (fleet, before) => this.#assessor.assess(fleet, before))
   }
 
-  /** How much had to be done so far: what was rendered, how often the graph was walked, what rules were asked about. */
-  get work(): { readonly rendered: number; readonly walked: number; readonly asked: number } {
-    return { ...this.#fleets.work, asked: this.#assessor.asked }
+  /** How much was done since the session began, by all of this thread. */
+  get work(): Work {
+    return workSince(this.#start)
   }
 }

@@ -130,9 +130,15 @@ function readsOfOpaque(node: FleetNode, side: Side): Reads | undefined {
   if (kind === 'ExternalArtifact') return readsOfParts(node, node.kustomization, side) ?? anywhere
   // another branch or tag of the same repository is another content
   if (kind === 'GitRepository' && source.url === repository.url && source.unmatched === undefined) return undefined
-  if (kind === 'GitRepository') return below ?? (source.unmatched && anywhere)
+  if (kind === 'GitRepository') {
+    // a repository of the same owner may declare Kustomizations of this one
+    const isSibling = isOwn && ownerOf(source.url) === ownerOf(repository.url)
+    return (isSibling ? anywhere : undefined) ?? below ?? (source.unmatched && anywhere)
+  }
   return (mayHold(source.url, repository.url) ? anywhere : undefined) ?? below
 }
+
+const ownerOf = (url: string) => url.toLowerCase().split('/').slice(0, -1).join('/')
 
 /** Registries whose addresses name their owners. */
 const PUBLIC = /^(?:oci:\/\/)?(?:ghcr\.io|(?:index\.|registry-1\.)?docker\.io|quay\.io|public\.ecr\.aws)\/([^/]+)/i

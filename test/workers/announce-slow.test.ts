@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { OurRepository } from '../../src/github/client/octokit.ts'
 import { InProcessQueue } from '../../src/receive/in-process-queue.ts'
 import type { Progress } from '../../src/report/check-run-text.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
-import { announceSlow, cancelOvertakenRuns, HeadRuns } from '../../workers/gate/publish-checks.ts'
-import { type PublishTarget, publishVerdict } from '../../workers/gate/publish-verdict.ts'
+import { announceSlow, cancelOvertakenRuns, HeadRuns, publishVerdict } from '../../workers/gate/publish-checks.ts'
 import { acme, FLEET } from '../github/adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -13,8 +13,7 @@ import { silentLog } from '../repository/runner/silent-log.ts'
 const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }
 
-const headRuns = (place: PublishTarget, headSha: string) =>
-  new HeadRuns({ queue: new InProcessQueue(silentLog), place, headSha, octokit: place.octokit })
+const headRuns = (place: OurRepository, headSha: string) => new HeadRuns(new InProcessQueue(silentLog), place, headSha)
 
 /** A commit, and the announcement of what is said of it after some patience. */
 async function announcing(patienceMs: number, everyMs = 10_000) {

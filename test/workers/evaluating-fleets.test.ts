@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { packSnapshot } from '../../src/git/tree.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { type Change, evaluateChange, evaluatingFleets } from '../../workers/fleets/evaluate-change.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../../workers/fleets/worker-context.ts'
+import type { Installation, WorkerContext } from '../../workers/fleets/worker-context.ts'
 
 const URL = 'https://github.com/acme/home'
-const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository
+const own = { url: URL, owner: 'acme', repo: 'home', defaultBranch: 'main' } as Repository
 const SYNC = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: flux-system, namespace: flux-system}
@@ -63,10 +64,10 @@ test('where a fleet is designated, another layout of the repository itself is no
 test('what may be merged does not pass where it is too large to look into; a push is no decision', async () => {
   const content = () => Promise.reject(new BailiwickError('render-limits', 'the tree holds 300000 files'))
   const evaluated = (change: Partial<Change>, over: Partial<Installation> = { content }) =>
-    evaluateChange({} as WorkerContext, installationOf({}, over), {
-      head: { url: URL, branch: 'main', commit: 'a'.repeat(40) },
-      ...change,
-    })
+    evaluateChange(
+      { context: {} as WorkerContext, installation: installationOf({}, over) },
+      { head: { url: URL, branch: 'main', commit: 'a'.repeat(40) }, ...change },
+    )
   await expect(evaluated({ isGated: true })).rejects.toThrow('unknown whether this repository contains a cluster')
   expect(await evaluated({})).toEqual([])
   expect(await evaluated({ isGated: true }, {})).toEqual([])

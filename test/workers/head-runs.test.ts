@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { InProcessQueue } from '../../src/receive/in-process-queue.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
-import { announceSlow, HeadRuns } from '../../workers/gate/publish-checks.ts'
-import { publishVerdict } from '../../workers/gate/publish-verdict.ts'
+import { announceSlow, HeadRuns, publishVerdict } from '../../workers/gate/publish-checks.ts'
 import { acme, FLEET } from '../github/adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -16,7 +15,7 @@ async function jobs(count: number) {
   const headSha = github.commitOf('acme/fleet', 'main')
   const place = { ...FLEET, octokit, app: identity }
   const queue = new InProcessQueue(silentLog)
-  const heads = Array.from({ length: count }, () => new HeadRuns({ queue, place, headSha, octokit }))
+  const heads = Array.from({ length: count }, () => new HeadRuns(queue, place, headSha))
   const say = async (head: HeadRuns, outcome = verdict()) => {
     const present = await head.list()
     return head.withLock(present, runs =>

@@ -42,8 +42,8 @@ function queueOf(length: number) {
 async function describe(length: number, publicUrl: string | null = 'https://pages.example') {
   const { octokit, asked, group } = queueOf(length)
   const context = { pages: { publicUrl: publicUrl ?? undefined }, log: silentLog } as unknown as WorkerContext
-  const subject = { octokit, repository: { owner: 'acme', name: 'dev-team' } } as never
-  return { commit: await pageCommitOfGroup(context, subject, group), asked }
+  const subject = { context, octokit, ...NAME } as never
+  return { commit: await pageCommitOfGroup(subject, group), asked }
 }
 
 test('the pull requests of a merge group are named down to its base, the newest first', async () => {

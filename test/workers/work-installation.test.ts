@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type ClusterWork, parseClusterWork } from '../../src/cluster/channel/cluster-work.ts'
 import type { Registry } from '../../src/cluster/registry.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { workInstallation } from '../../workers/apply/apply-work.ts'
-import type { ReadableRepository } from '../../workers/fleets/worker-context.ts'
 
 const URL = 'oci://ghcr.io/acme/app'
 const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`
@@ -42,7 +42,7 @@ test('a worker in a cluster gets each artifact that the web process evaluated, w
   expect(await registry.headOf(URL, { semver: '3.x' })).toBeUndefined()
   expect(await registry.headOf(URL, { tag: 'v2' })).toBeUndefined()
   // what the web process found out about declarations, and nothing else
-  const declared = { ...ADOPTED, repository: { id: ADOPTED.repository } as ReadableRepository }
+  const declared = { ...ADOPTED, repository: { id: ADOPTED.repository } as Repository }
   expect(await isAdopted(declared, { owner: 'acme', repo: 'app' })).toBe(true)
   expect(await isAdopted({ ...declared, file: 'other.yaml' }, { owner: 'acme', repo: 'app' })).toBe(false)
 })

@@ -360,8 +360,7 @@ async function adoptInventory(
 async function ownedUid(client: ClusterClient, node: Adopting, entry: InventoryEntry): Promise<string | undefined> {
   try {
     const id = idOfEntry(entry)
-    const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-    const found = await readLive(client, { user: node.user }, id, { find })
+    const found = await readLive(client, { user: node.user }, id)
     return found?.live !== undefined && carriesLabelsOf(found.live, node)
       ? stringAt(found.live, 'metadata', 'uid')
       : undefined

@@ -8,10 +8,11 @@ import { refKey } from '../../src/fleet/model/source-ref.ts'
 import type { ObjectStore } from '../../src/git/object-store.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import { readTree } from '../../src/github/contents/read-tree.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { Held } from '../../src/verdict/approve.ts'
-import type { ReadableRepository, SourceInstallation, WorkerContext } from '../fleets/worker-context.ts'
+import type { SourceInstallation, WorkerContext } from '../fleets/worker-context.ts'
 import { asBailiwickError, isPassing } from '../job-error.ts'
 import { type Approved, type ApprovedWithValues, approvedNodes } from './approved-nodes.ts'
 import { openApproved } from './open-approved.ts'
@@ -158,7 +159,7 @@ interface WorkSources {
  */
 export function workInstallation(work: ClusterWork, { store, registry, octokit }: WorkSources): SourceInstallation {
   const repositories = work.repositories.map(
-    (one): ReadableRepository => ({ ...one, pushedAt: one.pushedAt === '' ? null : one.pushedAt }),
+    ({ name: repo, ...one }): Repository => ({ ...one, repo, pushedAt: one.pushedAt === '' ? null : one.pushedAt }),
   )
   const heads = new Map(work.heads.map(({ url, ref, commit }) => [`${url} ${refKey(ref)}`, commit]))
   const parents = new Map(work.parents.map(({ repository, commit, parent }) => [`${repository} ${commit}`, parent]))
@@ -166,7 +167,7 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
   const artifacts = new Map(work.artifacts.map(({ url, ref, ...head }) => [`${url} ${refKey(ref)}`, head]))
   const idOf = (owner: string, repo: string) =>
     names.get(`${owner}/${repo}`.toLowerCase()) ??
-    repositories.find(one => `${one.owner}/${one.name}`.toLowerCase() === `${owner}/${repo}`.toLowerCase())?.id
+    repositories.find(one => `${one.owner}/${one.repo}`.toLowerCase() === `${owner}/${repo}`.toLowerCase())?.id
   return {
     registry: {
       ...registry,
@@ -178,7 +179,7 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
       const found = repositories.find(({ id }) => id === idOf(owner, repo))
       if (!found) return undefined
       const { id, url, visibility } = found
-      return { id, owner: found.owner, repo: found.name, url, visibility }
+      return { id, owner: found.owner, repo: found.repo, url, visibility }
     },
     leadsTo: async ({ owner, repo }) => idOf(owner, repo),
     // roles of people only count for pull requests, which are not evaluated here
@@ -188,7 +189,7 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
     isAdopted: async ({ repository: { id }, commit, file, url }) =>
       work.adopted.some(one => one.repository === id && one.commit === commit && one.file === file && one.url === url),
     parent: async ({ id }, commit) => parents.get(`${id} ${commit}`),
-    content: ({ id, owner, name: repo }, commit, tree) =>
-      readTree(octokit(id), store, { owner, repo, commit, ...(tree === undefined ? {} : { tree }) }),
+    content: ({ id, owner, repo }, commit, tree) =>
+      readTree({ octokit: octokit(id), owner, repo, commit, ...(tree === undefined ? {} : { tree }) }, store),
   }
 }

@@ -2,10 +2,11 @@ import type { ApplyResults } from '../../src/cluster/channel/apply-results.ts'
 import type { ClusterWork, WorkRepository } from '../../src/cluster/channel/cluster-work.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import type { PublishResults } from '../../src/receive/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { InstallationRecord } from '../fleets/github-installation.ts'
-import type { ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { WorkerContext } from '../fleets/worker-context.ts'
 import type { Approved, ApprovedWithValues, CommitOf } from './approved-nodes.ts'
 import { type Reporter, reportApplied, reportProgress } from './report-applied.ts'
 
@@ -47,7 +48,7 @@ interface WorkInput {
   readonly approved: Approved
   readonly record: InstallationRecord
   /** All repositories of the installation. */
-  readonly repositories: readonly ReadableRepository[]
+  readonly repositories: readonly Repository[]
   readonly prunes: ClusterWork['prunes']
 }
 
@@ -87,14 +88,14 @@ function workOf({ binding, approved, record, repositories, prunes }: WorkInput):
 const digestOf = (nodes: Approved['nodes'], key: string): string => nodes.find(one => one.key === key)?.digest ?? ''
 
 /** Whether an address is the repository's present one, or an earlier one that GitHub redirects. */
-function leadsTo(address: string, { id, url }: ReadableRepository, { names }: InstallationRecord): boolean {
+function leadsTo(address: string, { id, url }: Repository, { names }: InstallationRecord): boolean {
   if (address.toLowerCase() === url.toLowerCase()) return true
   const [, owner = '', repo = ''] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(address) ?? []
   return names.get(`${owner}/${repo}`.toLowerCase())?.id === id
 }
 
-function described(one: ReadableRepository): WorkRepository {
-  const { id, owner, name, url, defaultBranch, archived, createdAt, pushedAt, visibility } = one
+function described(one: Repository): WorkRepository {
+  const { id, owner, repo: name, url, defaultBranch, archived, createdAt, pushedAt, visibility } = one
   return { id, owner, name, url, defaultBranch, archived, createdAt, pushedAt: pushedAt ?? '', visibility }
 }
 

@@ -37,7 +37,7 @@ export async function pruneAll(
   const { results, applied, board } = run
   const present = new Set(approved.nodes.map(node => node.key))
   const gone = removedNodes(inventories, present, complete).map(inventory => {
-    const live = board.live(placeOf(inventory))
+    const live = board.live(ownerOf(inventory))
     // while its Kustomization exists, that decides how it ends: by its deletionPolicy, and whether it is suspended
     if (live === undefined) return inventory
     return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
@@ -181,11 +181,6 @@ function observedTarget({ client, memory }: Run, inventory: Inventory, observe: 
   }
 }
 
-function placeOf({ node }: Inventory): { namespace: string; name: string } {
-  const [, namespace, name] = node.split('/')
-  return { namespace: namespace!, name: name! }
-}
-
 const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }
 
 interface PruneOutcome {
@@ -271,8 +266,7 @@ async function isSuspendedLive(
   signal: AbortSignal,
 ): Promise<boolean> {
   const id = { ...KUSTOMIZATION_ID, namespace, name }
-  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  const found = await readLive(client, 'worker', id, { find, whole: true, signal })
+  const found = await readLive(client, 'worker', id, { whole: true, signal })
   return isSuspended(found?.live)
 }
 

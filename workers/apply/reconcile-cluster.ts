@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { connect } from '../../src/cluster/api-client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { OurRepository } from '../../src/github/client/octokit.ts'
 import { mergedPull } from '../../src/github/pull-request.ts'
 import type { Attempt, Reconcile } from '../../src/receive/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
@@ -9,7 +9,7 @@ import { githubInstallation, InstallationRecord, recordedInstallation } from '..
 import { findRepository, nameInAddress } from '../fleets/source-reader.ts'
 import type { WorkerContext } from '../fleets/worker-context.ts'
 import { pruneRecordOn, pullPruneRecord } from '../gate/evaluate-pull-request.ts'
-import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { finalError } from '../job-error.ts'
 import { type Approved, approvedNodes, type CommitOf, commitOf } from './approved-nodes.ts'
 import { type Offered, offerWork } from './offer-work.ts'
 import { openApproved } from './open-approved.ts'
@@ -37,11 +37,11 @@ export async function reconcileCluster(
   const binding = context.bindings.find(one => one.name === cluster && one.mode === 'reconcile')
   if (!binding) return
   const reporter = await reporterFor(context, memory, binding)
-  const { installation, octokit } = reporter
+  const { installation } = reporter
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
   const record = new InstallationRecord()
-  const look = () => recordedInstallation(githubInstallation(context, installation.id, octokit), record)
+  const look = () => recordedInstallation(githubInstallation(context, installation.id, installation.octokit), record)
   const evaluated = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
   const fleet = { url: binding.fleet, commit: evaluated.fleetCommit }
@@ -70,9 +70,8 @@ export async function reconcileCluster(
     watched.onDrift(() => reportDriftSoon(reporter, cluster, () => ({ ...shown(), applied })))
     if (approved.awaitsValues && applied.some(isChanged)) await context.queue.add('reconcile', { cluster })
   } catch (error) {
-    if (isTriedAgain(error, attempt)) throw error
+    const problem = reasonOf(finalError(error, attempt))
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
-    const problem = reasonOf(asBailiwickError(error))
     await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], drift: [], problem })
   }
 }
@@ -83,7 +82,7 @@ const isChanged = ({ objects }: AppliedNode) =>
 
 /** What is approved on the commits that the nodes come from, and on the fleet's. */
 async function approvalsOf(
-  { octokit, app, installation }: Reporter,
+  { app, installation }: Reporter,
   fleet: CommitOf,
   evaluated: Approved,
   keys: readonly string[],
@@ -94,7 +93,7 @@ async function approvalsOf(
   for (const { url, commit } of [...commits.values()].slice(0, MAX_APPROVING)) {
     const repository = await findRepository(installation, { url })
     if (!repository) continue
-    approved.push(...(await pruneApprovals(octokit, app, { owner: repository.owner, repo: repository.name }, commit)))
+    approved.push(...(await pruneApprovals({ ...repository, octokit: installation.octokit, app }, commit)))
   }
   return new Set(approved)
 }
@@ -115,9 +114,8 @@ async function reporterFor(
   const fleet = nameInAddress(binding.fleet)
   const found = fleet && (await context.app.installationOf({ owner: fleet.owner, repo: fleet.repo }))
   if (!found) throw unreadable(binding)
-  const octokit = await context.app.client(found.id)
-  const installation = githubInstallation(context, found.id, octokit)
-  return { context, octokit, app: await context.app.identity(), installation, memory: memory.reports }
+  const installation = githubInstallation(context, found.id, await context.app.client(found.id))
+  return { context, app: await context.app.identity(), installation, memory: memory.reports }
 }
 
 function unreadable(binding: ClusterBinding): BailiwickError {
@@ -131,15 +129,10 @@ function unreadable(binding: ClusterBinding): BailiwickError {
 }
 
 /** What fleet admins allow to be deleted: digests recorded on the commit, and prints on its pull request. */
-async function pruneApprovals(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
-  commit: string,
-): Promise<string[]> {
-  const present = await pruneRecordOn(octokit, app, repository, commit)
-  const pull = await mergedPull(octokit, repository, commit)
-  const before = pull && (await pullPruneRecord(octokit, app, repository, pull))
+async function pruneApprovals(repository: OurRepository, commit: string): Promise<string[]> {
+  const present = await pruneRecordOn(repository, commit)
+  const pull = await mergedPull(repository, commit)
+  const before = pull && (await pullPruneRecord(repository, pull))
   return [...(present?.digests ?? []), ...(before?.prints ?? [])]
 }
 

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import type { SourceLine } from '../../src/base/origin.ts'
 import { idOf } from '../../src/cluster/json.ts'
 import { publishCheckRun } from '../../src/github/checks.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { AppIdentity, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { type FieldLines, lineOfField } from '../../src/kube/field-lines.ts'
 import { display, groupOf, type ObjectId } from '../../src/kube/object.ts'
 import {
@@ -17,7 +18,7 @@ import { type ClusterPage, type NodeState, nodeState } from '../../src/report/cl
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import type { TrailAnchor } from '../../src/verdict/trail-entry.ts'
 import { findRepository, narrowerSources } from '../fleets/source-reader.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Installation, WorkerContext } from '../fleets/worker-context.ts'
 import { recordDecision } from '../gate/record-decision.ts'
 import { type Approved, type CommitOf, commitOf, groupByCommit } from './approved-nodes.ts'
 
@@ -64,21 +65,24 @@ async function reportCommit(
   fleet: string,
   { evaluation }: Approved,
 ): Promise<void> {
-  const { octokit, app, installation, memory } = reporter
+  const { app, installation, memory } = reporter
   const repository = await findRepository(installation, { url })
   if (!repository) return
   const report = applyReport(cluster, url === fleet ? nodes : applyViewFor(nodes, evaluation), url)
   const externalId = hash('sha256', JSON.stringify(report))
   const key = `${cluster} ${url} ${commit}`
   if (memory.checkRuns.get(key) === externalId) return
-  const place = { owner: repository.owner, repo: repository.name }
-  await publishCheckRun(octokit, app, place, {
-    ...report,
-    headSha: commit,
-    externalId,
-    quiet: nodes.every(isQuiet),
-    beforeWrite: () => recordApply(reporter, { cluster, fleet }, place, { url, commit, nodes, digest: externalId }),
-  })
+  await publishCheckRun(
+    { ...repository, octokit: installation.octokit, app },
+    {
+      ...report,
+      headSha: commit,
+      externalId,
+      quiet: nodes.every(isQuiet),
+      beforeWrite: () =>
+        recordApply(reporter, { cluster, fleet }, repository, { url, commit, nodes, digest: externalId }),
+    },
+  )
   memory.checkRuns.set(key, externalId)
 }
 
@@ -89,7 +93,6 @@ function isQuiet({ outcome, objects }: AppliedNode): boolean {
 /** What publishes the results of a cluster's runs. */
 export interface Reporter {
   readonly context: WorkerContext
-  readonly octokit: Octokit
   readonly app: AppIdentity
   readonly installation: Installation
   readonly memory: ReportMemory
@@ -215,29 +218,33 @@ async function keepClusterPages(reporter: Reporter, report: Report): Promise<voi
     const repository = await findRepository(reporter.installation, { url })
     if (!repository) continue
     const shown = url === fleet.url ? keys : keys.filter(key => commits.get(key)?.url === url)
-    await keepClusterPage(reporter, report, { url, repository, keys: shown, commits })
+    const read = [...commits.values()].map(one => one.url)
+    const narrower = new Set(await narrowerSources(reporter.installation, url, read))
+    await keepClusterPage(reporter, report, { url, repository, keys: shown, commits, narrower })
   }
 }
 
 interface PageFor {
   readonly url: string
-  readonly repository: ReadableRepository
+  readonly repository: Repository
   readonly keys: readonly string[]
   readonly commits: ReadonlyMap<string, { readonly url: string; readonly commit: string }>
+  /** Sources that fewer people can see than the repository. */
+  readonly narrower: ReadonlySet<string>
 }
 
 async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageFor): Promise<void> {
   const { memory, context } = reporter
   const { cluster, isRunning, problem } = report
   const { url, repository } = wanted
-  const { owner, name: repo, id: repositoryId, visibility } = repository
+  const { owner, repo, id: repositoryId, visibility } = repository
   const name = `${cluster} ${url}`
   // another process may have stored a later page than this one remembers
   const before = (await context.pages.store.cluster(owner, repo, cluster)) ?? memory.pages.get(name)
-  const nodes = await statesOf(reporter, report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
+  const nodes = statesOf(report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
   const place = { kind: 'cluster' as const, owner, repo, repositoryId, visibility, repository: url, cluster }
   const failed = problem === undefined ? {} : { problem }
-  const drift = await driftOn(reporter, report, wanted, before)
+  const drift = driftOn(report, wanted, before)
   const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes, drift }
   const isSame = before !== undefined && contentOf(before) === contentOf(page)
   if (isSame && Date.now() - Date.parse(before.at) < RENEW_MS) return
@@ -252,23 +259,15 @@ async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageF
 
 const contentOf = ({ at: _at, ...page }: ClusterPage): string => JSON.stringify(page)
 
-async function statesOf(
-  { installation }: Reporter,
+function statesOf(
   { fleet, approved, applied, retryAt }: Report,
-  { url, keys, commits }: PageFor,
+  { url, keys, commits, narrower }: PageFor,
   before: ReadonlyMap<string, NodeState>,
-): Promise<NodeState[]> {
+): NodeState[] {
   const wanted = new Set(keys)
   const own = applied.filter(({ key }) => wanted.has(key))
   const results = new Map((url === fleet.url ? own : applyViewFor(own, approved.evaluation)).map(one => [one.key, one]))
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
-  const narrower = new Set(
-    await narrowerSources(
-      installation,
-      url,
-      [...commits.values()].map(one => one.url),
-    ),
-  )
   const now = new Date().toISOString()
   return keys.map(key => {
     const source = commits.get(key)!
@@ -285,19 +284,11 @@ function withoutDetails({ reason, place: _place, paths: _paths, ...state }: Node
 }
 
 /** Drift of the nodes that are shown in full; entries of an earlier process stay, up to the limit. */
-async function driftOn(
-  { installation }: Reporter,
+function driftOn(
   { drift }: Report,
-  { url, keys, commits }: PageFor,
+  { keys, commits, narrower }: PageFor,
   before: ClusterPage | undefined,
-): Promise<DriftNote[]> {
-  const narrower = new Set(
-    await narrowerSources(
-      installation,
-      url,
-      [...commits.values()].map(one => one.url),
-    ),
-  )
+): DriftNote[] {
   const shown = new Set(keys.filter(key => !narrower.has(commits.get(key)!.url)))
   const own = drift.filter(({ node }) => shown.has(node))
   const began = new Set(own.map(({ node, object, first }) => JSON.stringify([node, object, first])))
@@ -325,13 +316,13 @@ function movedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<s
 
 async function askForComment(
   { context, installation, memory }: Reporter,
-  repository: ReadableRepository,
+  repository: Repository,
   sha: string,
   about: 'state' | 'drift' = 'state',
 ): Promise<void> {
   const delayMs = memory.commentDelayMs(`${repository.id} ${sha}`, about)
   if (delayMs === undefined) return
-  const { owner, name: repo } = repository
+  const { owner, repo } = repository
   await context.queue.add('post-applied', { installation: installation.id, owner, repo, sha }, { delayMs })
 }
 

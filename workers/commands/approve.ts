@@ -21,11 +21,11 @@ import {
 } from '../../src/surface/command/record.ts'
 import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
 import { answersOf, peopleOfPull } from '../fleets/evaluate-change.ts'
+import { openWriter } from '../fleets/github-installation.ts'
 import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
 import type { FleetPlace } from '../fleets/worker-context.ts'
 import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
 import { hasOtherAdmins } from '../gate/missing-approvals.ts'
-import { openWriteClient } from '../gate/publish-verdict.ts'
 import { openRecordedPull } from '../gate/record-decision.ts'
 import {
   type BailiwickCommand,
@@ -37,7 +37,6 @@ import {
   presentPull,
   refuseForeignFleets,
   refuseUnseenHead,
-  subjectOf,
 } from './command-context.ts'
 
 /**
@@ -54,14 +53,14 @@ export const approve: BailiwickCommand = {
   may: mayDecideForFleet,
   refusal: 'This cannot be approved',
   run: async command => {
-    const { line, place, data, comment } = command
+    const { line, writer, comment } = command
     const sha = parseApprove(line.words)
     const pull = await presentPull(command)
     await refuseUnseenHead(command, pull, sha, head => `/bailiwick approve ${head}`)
     await refuseForeignFleets(command, pull)
     await refuseOwn(command, pull)
     const record = { by: comment.author.login, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
-    await publishCheckRun(place.octokit, place.app, data, {
+    await publishCheckRun(writer, {
       ...approvalRecord(record, pull.head.sha),
       headSha: pull.head.sha,
       name: APPROVAL_RUN,
@@ -78,10 +77,10 @@ export const approve: BailiwickCommand = {
 async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<void> {
   const { login } = command.comment.author
   const isBy = (other: string | undefined) => other?.toLowerCase() === login.toLowerCase()
-  const people = await peopleOfPull(subjectOf(command), pull)()
+  const people = await peopleOfPull(command, pull)()
   if (!isBy(pull.author?.login) && !people?.some(isBy)) return
   for (const fleet of await command.fleetsOf()) {
-    if (!(await hasOtherAdmins(subjectOf(command), fleet, login))) continue
+    if (!(await hasOtherAdmins(command.installation, fleet, login))) continue
     throw commandError(
       'a fleet admin cannot approve a pull request that they opened or pushed to, because the fleet has other admins',
       'Ask another fleet admin.',
@@ -101,10 +100,10 @@ export const approveSource: BailiwickCommand = {
   may: mayDecideForFleet,
   refusal: 'The sources cannot be approved',
   run: async command => {
-    const { context, repository, installation } = command
+    const { repository, installation } = command
     const pull = await presentPull(command)
     const mine = (await command.fleetsOf()).map(keyOf)
-    const answers = await answersOf(context, subjectOf(command), pull)
+    const answers = await answersOf(command, pull)
     const asked = answers.flatMap(({ place, evaluation }) => {
       const uses = evaluation.verdict.requiredApprovals.flatMap(({ source }) => source ?? [])
       return uses.length > 0 && mine.includes(keyOf(place)) ? [{ place, uses }] : []
@@ -131,16 +130,13 @@ export const approveSource: BailiwickCommand = {
 const keyOf = ({ repository, branch }: FleetPlace) => JSON.stringify([repository.url, branch])
 
 async function open(
-  { context, installation, repository, comment }: CommandContext,
+  { context, installation, owner, repo, comment }: CommandContext,
   fleet: FleetPlace,
   uses: readonly SourceUse[],
 ) {
-  const { id, url, owner, name: repo } = fleet.repository
   const { commit, text } = await readFleetFileText(installation, fleet)
   const content = withApprovedSources(text, uses)
-  // this client can write to the fleet's repository only
-  const { octokit, app } = await openWriteClient(context, installation.id, id)
-  const of = `${repository.owner}/${repository.name}#${comment.issue.number}`
+  const of = `${owner}/${repo}#${comment.issue.number}`
   const title = visible(`Approve sources of ${of}`, 200)
   const lines = uses.map(
     use =>
@@ -151,18 +147,13 @@ async function open(
     lines.join('\n'),
     'Once this is merged, pushes there are deployed without another approval, with the rights of that account.',
   ].join('\n\n')
-  await openRecordedPull(
-    { context, app, fleet: { installation: installation.id, url } },
-    octokit,
-    { owner, repo },
-    {
-      base: fleet.branch,
-      // a merged branch may still exist, so every fleet commit gets a branch of its own
-      branch: `bailiwick/approve-source-${hash('sha256', JSON.stringify([commit, uses])).slice(0, 10)}`,
-      files: [{ path: FLEET_FILE, content }],
-      ...{ title, body, message: title },
-    },
-  )
+  await openRecordedPull(await openWriter(context, installation.id, fleet.repository), {
+    base: fleet.branch,
+    // a merged branch may still exist, so every fleet commit gets a branch of its own
+    branch: `bailiwick/approve-source-${hash('sha256', JSON.stringify([commit, uses])).slice(0, 10)}`,
+    files: [{ path: FLEET_FILE, content }],
+    ...{ title, body },
+  })
 }
 
 /**
@@ -209,9 +200,9 @@ function unknownDigest(digest: string) {
 
 /** Approves what the pull request would delete now, if that has one of the digests; returns that digest. */
 async function approveChange(command: CommandContext, digests: readonly string[]): Promise<string | undefined> {
-  const { context, place, data, comment, attempt } = command
+  const { writer, comment } = command
   const pull = await presentPull(command)
-  const { prunes } = (await evaluatePullRequest(context, subjectOf(command), pull, attempt)).context
+  const { prunes } = (await evaluatePullRequest(command, pull)).context
   if (!prunes || !digests.includes(prunes.digest)) return undefined
   const { digest, prints } = prunes
   if (prints.length > MAX_PRINTS) {
@@ -222,7 +213,7 @@ async function approveChange(command: CommandContext, digests: readonly string[]
   }
   await refuseForeignFleets(command, pull)
   const approved = { by: comment.author.login, at: comment.createdAt, digests: [digest], pull: pull.number, prints }
-  await publishCheckRun(place.octokit, place.app, data, {
+  await publishCheckRun(writer, {
     ...pruneRecord(approved),
     headSha: pull.head.sha,
     name: PRUNE_RUN,
@@ -239,13 +230,13 @@ async function record(
   { repository, branch }: FleetPlace,
   digests: readonly string[],
 ): Promise<void> {
-  const { place, data, comment, installation } = command
+  const { writer, comment, installation } = command
   const headSha = await installation.head(repository, { branch })
   if (headSha === undefined) return
-  const runs = await listOurCheckRuns(place.octokit, place.app, data, headSha)
+  const runs = await listOurCheckRuns(command, headSha)
   const before = readPruneRecord(runs.find(({ name }) => name === PRUNE_RUN)?.text ?? '')
   const approved = withDigests(before, { by: comment.author.login, at: comment.createdAt, digests })
-  await publishCheckRun(place.octokit, place.app, data, {
+  await publishCheckRun(writer, {
     ...pruneRecord(approved),
     headSha,
     name: PRUNE_RUN,

@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { headSince } from '../../src/github/branches.ts'
-import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { IssueComment } from '../../src/github/comments.ts'
 import type { RepositoryRole } from '../../src/github/people.ts'
 import {
@@ -10,34 +9,19 @@ import {
   type PullRequest,
   readPullRequest,
 } from '../../src/github/pull-request.ts'
-import type { Attempt, CommandJob } from '../../src/receive/queue.ts'
+import type { CommandJob } from '../../src/receive/queue.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
 import { type CommandLine, commandError } from '../../src/surface/command/command-line.ts'
 import type { DecisionKind } from '../../src/verdict/trail-entry.ts'
 import { answersOf } from '../fleets/evaluate-change.ts'
-import type {
-  FleetPlace,
-  Installation,
-  OpenedRepository,
-  ReadableRepository,
-  WorkerContext,
-} from '../fleets/worker-context.ts'
+import type { FleetPlace, WritableCase } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from '../gate/commit-outcome.ts'
 import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
-import type { PublishTarget } from '../gate/publish-verdict.ts'
 
 /** A command and its context: the person and the repository, as GitHub has them now. */
-export interface CommandContext {
-  readonly context: WorkerContext
+export interface CommandContext extends WritableCase {
   readonly data: CommandJob
-  readonly attempt: Attempt
-  /** Where the answer goes: its token reaches no other repository. */
-  readonly place: PublishTarget
-  /** For all reads: its token can write nowhere. */
-  readonly reader: Octokit
-  readonly installation: Installation
-  readonly repository: ReadableRepository
   readonly comment: IssueComment
   readonly line: CommandLine
   /** What the author of the comment may do on this repository. */
@@ -117,15 +101,10 @@ export async function decidesHere(command: CommandContext): Promise<boolean> {
 }
 
 /** Returns the pull request of a command, in its present state. Throws `command-input` if it is closed or gone. */
-export async function presentPull({ reader, data }: CommandContext): Promise<PullRequest> {
-  const pull = await readPullRequest(reader, data, data.issue)
+export async function presentPull(command: CommandContext): Promise<PullRequest> {
+  const pull = await readPullRequest(command, command.data.issue)
   if (pull?.state === 'open') return pull
   throw commandError('the pull request is no longer open', 'Reopen it first.')
-}
-
-/** Returns the repository of a command as input for an evaluation. */
-export function subjectOf({ installation, repository, reader }: CommandContext): OpenedRepository {
-  return { installation, repository, octokit: reader }
 }
 
 /** A pull request evaluated as it stands. */
@@ -139,7 +118,7 @@ interface ShownVerdict {
 /** Evaluates the pull request of a command now; cached results are reused. Throws as presentPull does. */
 export async function shownVerdict(command: CommandContext): Promise<ShownVerdict> {
   const pull = await presentPull(command)
-  const evaluated = await evaluatePullRequest(command.context, subjectOf(command), pull, command.attempt)
+  const evaluated = await evaluatePullRequest(command, pull)
   const { outcome, context } = evaluated
   if (outcome === undefined || outcome instanceof BailiwickError) return { pull, evaluated }
   return { pull, evaluated, verdict: viewFor(outcome, context.audience, context.repository, context.nodes).verdict }
@@ -171,7 +150,7 @@ export async function refuseForeignFleets(command: CommandContext, pull: PullReq
 async function concernedFleets(command: CommandContext, pull: PullRequest): Promise<readonly FleetPlace[]> {
   const { context, installation } = command
   try {
-    return (await answersOf(context, subjectOf(command), pull)).map(answer => answer.place)
+    return (await answersOf(command, pull)).map(answer => answer.place)
   } catch (error) {
     context.log.warn({ err: error, pull: pull.number }, 'could not determine which fleets a pull request affects')
     return (await installation.designation()).fleets
@@ -196,7 +175,7 @@ export async function refuseUnseenHead(
   if (sha === undefined && !(await wasSeen(command, pull))) {
     throw commandError('the current head may be newer than this comment', fix)
   }
-  const anew = await openedAnew(command.reader, command.data, pull.number)
+  const anew = await openedAnew(command, pull.number)
   if (isSince(command.comment.createdAt, anew)) return anew
   throw commandError(
     'the pull request was retargeted or reopened after this comment was written',
@@ -208,9 +187,9 @@ export async function refuseUnseenHead(
  * Whether the present head of a pull request already existed when a comment was written, so that an approval covers
  * what its author saw. False for a fork's branch, and if GitHub does not show when the branch moved.
  */
-export async function wasSeen({ reader, data, comment }: CommandContext, pull: PullRequest): Promise<boolean> {
+export async function wasSeen(command: CommandContext, pull: PullRequest): Promise<boolean> {
   if (pull.head.fork) return false
-  const since = await headSince(reader, data, pull.head.ref, pull.head.sha)
+  const since = await headSince(command, pull.head.ref, pull.head.sha)
   // GitHub's times are whole seconds: an equal time may be later
-  return since !== undefined && Date.parse(since) < Date.parse(comment.createdAt)
+  return since !== undefined && Date.parse(since) < Date.parse(command.comment.createdAt)
 }

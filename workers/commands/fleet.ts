@@ -1,8 +1,7 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import { codeWord, fixOf, message, typedMessage } from '../../src/base/message.ts'
+import { codeWord, message } from '../../src/base/message.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
-import type { TreeSnapshot } from '../../src/git/tree.ts'
-import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
 import {
   confirmDesignation,
@@ -32,11 +31,12 @@ import type { CredentialReport } from '../../src/tenants/credential-report.ts'
 import { RULESET_NAME, wantedRuleset } from '../../src/verdict/branch-ruleset.ts'
 import { CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { findRecords, operatorChoices, readOrganizationFile } from '../fleets/designation.ts'
-import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
+import { askThread, evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
+import { openWriter } from '../fleets/github-installation.ts'
 import { findRepository, readFleetFileText, SourceReader } from '../fleets/source-reader.ts'
-import { changesKey, type Installation, type ReadableRepository, type WorkerContext } from '../fleets/worker-context.ts'
-import { openWriteClient } from '../gate/publish-verdict.ts'
+import { changesKey, type WorkerContext } from '../fleets/worker-context.ts'
 import { openRecordedPull } from '../gate/record-decision.ts'
+import { evaluateSpread } from '../gate/settle.ts'
 import { readGates, surveyOf } from '../gate/survey-place.ts'
 import { isPassing } from '../job-error.ts'
 import { type BailiwickCommand, type CommandContext, decidesHere, fleetsHere } from './command-context.ts'
@@ -64,27 +64,23 @@ export const gate: BailiwickCommand = {
 
 /** Every branch that must be gated for the fleets of this repository, as GitHub protects it now. */
 async function gatesOf(command: CommandContext): Promise<BranchGate[]> {
-  const { context, installation, place, reader } = command
+  const { context, installation, app } = command
   const { evaluator, disabledRules } = context
-  const desk = {
-    app: place.app,
-    reader,
-    rulesets: await context.app.client(installation.id),
-  }
+  const desk = { app, installation, rulesets: await context.app.client(installation.id) }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(command)) {
     const evaluated = await evaluateRevisionSet(evaluator, new SourceReader(installation), { fleet, disabledRules })
     const { gated } = await surveyOf(context, installation, { fleet, evaluated })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
     const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))
-    all.push(...(await readGates(desk, installation, more)))
+    all.push(...(await readGates(desk, more)))
   }
   return all
 }
 
 /** Sets one ruleset per repository, and only for a person who could set it on GitHub themselves. */
 async function set(command: CommandContext, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
-  const { context, place, reader, installation, comment } = command
+  const { context, app, octokit, installation, comment } = command
   const open = gates.filter(({ gate }) => gate?.state !== 'real' || gate.asks !== undefined)
   const seen = gates.filter(({ gate }) => gate !== undefined).map(({ branch }) => branch)
   if (open.length === 0) return { url, branches: seen, outcome: 'real' }
@@ -96,25 +92,23 @@ async function set(command: CommandContext, url: string, gates: readonly BranchG
   const rulesets = [...byCheck].map(([name, of]) =>
     wantedRuleset(
       of.map(({ branch }) => branch),
-      { name, app: place.app.id },
+      { name, app: app.id },
     ),
   )
   const [ruleset] = rulesets
   if (!repository || !ruleset || rulesets.includes(undefined) || open.every(({ gate }) => gate === undefined)) {
     return { url, branches: open.map(({ branch }) => branch), outcome: 'unread' }
   }
-  const name = { owner: repository.owner, repo: repository.name }
-  if ((await readRole(reader, name, comment.author.login)) !== 'admin') {
+  if ((await readRole({ ...repository, octokit }, comment.author.login)) !== 'admin') {
     return { url, branches: seen, outcome: 'role' }
   }
   try {
-    const { octokit } = await openWriteClient(context, installation.id, repository.id)
-    for (const one of rulesets) if (one) await setRuleset(octokit, name, one)
+    const writer = await openWriter(context, installation.id, repository)
+    for (const one of rulesets) if (one) await setRuleset(writer, one)
     // an earlier version required the plain check name on them
     const others = gates.filter(({ check }) => check !== undefined && check !== CHECK_NAME)
     await releaseBranches(
-      octokit,
-      name,
+      writer,
       RULESET_NAME,
       others.map(({ branch }) => branch),
     )
@@ -139,7 +133,7 @@ export const enforcement: BailiwickCommand = {
   may: decidesHere,
   refusal: 'The enforcement cannot be changed',
   run: async command => {
-    const { line, place, installation, comment } = command
+    const { line, installation, comment } = command
     const [wanted, more] = line.words
     if (more !== undefined || (wanted !== 'report' && wanted !== 'block')) {
       throw commandError(
@@ -147,34 +141,22 @@ export const enforcement: BailiwickCommand = {
         message`Write: ${codeWord('/bailiwick enforcement report')} or ${codeWord('/bailiwick enforcement block')}`,
       )
     }
-    const name = { owner: place.owner, repo: place.repo }
     const text = enforcementText(wanted, comment.author.login, comment.issue.number)
     for (const fleet of await fleetsHere(command)) {
       const { commit, text: before } = await readFleetFileText(installation, fleet)
-      await openRecordedPull(
-        {
-          context: command.context,
-          app: place.app,
-          fleet: { installation: installation.id, url: fleet.repository.url },
-        },
-        place.octokit,
-        name,
-        {
-          base: fleet.branch,
-          // a merged branch may still exist, so every fleet commit gets a branch of its own
-          branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
-          files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
-          ...text,
-          message: text.title,
-        },
-      )
+      await openRecordedPull(command.writer, {
+        base: fleet.branch,
+        // a merged branch may still exist, so every fleet commit gets a branch of its own
+        branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
+        files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
+        ...text,
+      })
     }
     return { reaction: 'rocket' }
   },
 }
 
-/** Delay between the evaluations of open pull requests after a change of the fleet. */
-const SPREAD_MS = 300
+/** The last of the open pull requests is evaluated within this time after a change of the fleet. */
 const LATEST_MS = 600_000
 
 /**
@@ -188,7 +170,7 @@ export const designate: BailiwickCommand = {
   summary: 'make this repository the fleet, or confirm what the .github repository lists (owners of the organization)',
   where: 'anywhere',
   slow: true,
-  may: ({ reader, data, comment }) => isAccountOwner(reader, data.owner, comment.author.login),
+  may: ({ octokit, owner, comment }) => isAccountOwner(octokit, owner, comment.author.login),
   refusal: 'This repository cannot be designated',
   run: async command => {
     const { context, installation } = command
@@ -203,12 +185,12 @@ export const designate: BailiwickCommand = {
   },
 }
 
-async function change({ context, installation, reader, repository }: CommandContext): Promise<void> {
+async function change({ context, installation, repository }: CommandContext): Promise<void> {
   const repositories = await installation.repositories()
   const [operator, organization, found] = await Promise.all([
-    operatorChoices(context, repositories, reader),
+    operatorChoices(context, installation),
     readOrganizationFile(installation),
-    findRecords(context, installation.id, reader, repositories),
+    findRecords(context, installation),
   ])
   const records = found.map(({ record }) => record)
   const record = confirmDesignation({ operator, organization, records }, installation.id, repository.id)
@@ -236,14 +218,14 @@ async function copyTo(
   }
 }
 
-async function evaluateAgain({ context, installation, reader }: CommandContext): Promise<void> {
-  let index = 0
-  for (const { owner, name: repo, archived } of await installation.repositories()) {
+async function evaluateAgain({ context, installation, octokit }: CommandContext): Promise<void> {
+  let before = 0
+  for (const { owner, repo, archived } of await installation.repositories()) {
     if (archived) continue
-    for (const { number: pull } of await listOpenPullRequests(reader, { owner, repo })) {
-      const data = { installation: installation.id, owner, repo, pull }
-      await context.queue.add('validate-pull-request', data, { delayMs: Math.min(index++ * SPREAD_MS, LATEST_MS) })
-    }
+    const pulls = (await listOpenPullRequests({ octokit, owner, repo })).map(({ number }) => number)
+    const place = { installation: installation.id, owner, repo }
+    await evaluateSpread(context, place, pulls, { before, latestMs: LATEST_MS })
+    before += pulls.length
   }
 }
 
@@ -252,15 +234,14 @@ const BEGUN = 'Bailiwick is evaluating this fleet. This report updates automatic
 /** Writes a record into the first report of a repository, and creates that if missing. False: it has no issues. */
 async function writeRecord(
   context: WorkerContext,
-  repository: ReadableRepository,
+  repository: Repository,
   record: Omit<DesignationRecord, 'at'>,
 ): Promise<boolean> {
-  const { octokit, app } = await openWriteClient(context, record.installation, repository.id)
-  const name = { owner: repository.owner, repo: repository.name }
+  const writer = await openWriter(context, record.installation, repository)
   const seal = designationMarker({ ...record, at: repository.id }, context.config.privateKey)
-  const present = (await listOurIssues(octokit, app, name))?.find(({ body }) => body.startsWith(`${REPORT_MARKER}\n`))
+  const present = (await listOurIssues(writer))?.find(({ body }) => body.startsWith(`${REPORT_MARKER}\n`))
   const body = withDesignationMarker(present?.body ?? `${REPORT_MARKER}\n\n${BEGUN}`, seal)
-  const written = await upsertIssue(octokit, app, name, { marker: REPORT_MARKER, title: REPORT_TITLE, body })
+  const written = await upsertIssue(writer, { marker: REPORT_MARKER, title: REPORT_TITLE, body })
   return written !== undefined
 }
 
@@ -279,10 +260,9 @@ export const credentials: BailiwickCommand = {
   may: decidesHere,
   refusal: 'The credentials cannot be listed',
   run: async command => {
-    const { context, installation, repository: fleet, place, today } = command
-    const { report, commit } = await readCredentials({ context, installation, fleet })
-    const entries = credentialEntries(report, await knownKeys(command, report), today)
-    const address = await keepCredentialsPage(context, { owner: place.owner, repo: place.repo, fleet, commit }, entries)
+    const { report, commit } = await askThread(command, { type: 'credentials' }, 'onboard-layout')
+    const entries = credentialEntries(report, await knownKeys(command, report), command.today)
+    const address = await keepCredentialsPage(command, commit, entries)
     const page =
       address === undefined
         ? ''
@@ -292,14 +272,14 @@ export const credentials: BailiwickCommand = {
 }
 
 async function knownKeys(command: CommandContext, { sources }: CredentialReport): Promise<KnownKeys> {
-  const { installation, reader, place } = command
+  const { installation, octokit } = command
   const read = new Set(sources.map(({ url }) => url))
   const all = [...(await installation.repositories())].sort((a, b) => Number(read.has(b.url)) - Number(read.has(a.url)))
   const repositories = new Map<string, readonly ListedDeployKey[]>()
   const notVisible: string[] = []
-  for (const { owner, name: repo, url } of all.slice(0, MAX_REPOSITORIES)) {
+  for (const { owner, repo, url } of all.slice(0, MAX_REPOSITORIES)) {
     try {
-      repositories.set(url, await listDeployKeys(reader, { owner, repo }))
+      repositories.set(url, await listDeployKeys({ octokit, owner, repo }))
     } catch (error) {
       if (!(error instanceof BailiwickError) || (error.code !== 'not-permitted' && error.code !== 'git-missing'))
         throw error
@@ -312,39 +292,7 @@ async function knownKeys(command: CommandContext, { sources }: CredentialReport)
       `deploy keys of ${all.length - MAX_REPOSITORIES} more repositories: only ${MAX_REPOSITORIES} are listed`,
     )
   }
-  return { fleet: `${place.owner}/${place.repo}`, repositories, notVisible: [...new Set(notVisible)] }
-}
-
-/** The credentials on the default branch of a fleet. Throws `onboard-layout` for an empty repository. */
-async function readCredentials({
-  context,
-  installation,
-  fleet,
-}: {
-  readonly context: WorkerContext
-  readonly installation: Installation
-  readonly fleet: ReadableRepository
-}): Promise<{
-  readonly report: CredentialReport
-  readonly snapshot: TreeSnapshot
-  readonly commit: string
-}> {
-  const branch = fleet.defaultBranch
-  const commit = await installation.head(fleet, { branch })
-  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty, so there is no fleet')
-  const snapshot = await installation.content(fleet, commit)
-  const answer = await context.evaluator.evaluate({ type: 'credentials', tree: snapshot, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
-  if (answer.type !== 'credentials') {
-    throw new TypeError(`the rendering thread answered ${answer.type} to a question for credentials`)
-  }
-  return { report: answer.report, snapshot, commit }
-}
-
-/** The fleet whose credentials are listed, and the commit of its branch. */
-interface ListedFleet extends RepositoryName {
-  readonly fleet: ReadableRepository
-  readonly commit: string
+  return { fleet: `${command.owner}/${command.repo}`, repositories, notVisible: [...new Set(notVisible)] }
 }
 
 const TONES: Readonly<Record<CredentialEntry['kind'], CredentialGroup['tone']>> = {
@@ -360,10 +308,11 @@ const TONES: Readonly<Record<CredentialEntry['kind'], CredentialGroup['tone']>> 
 
 /** Stores the page of a fleet's credentials and returns its address; undefined if pages are off or it failed. */
 async function keepCredentialsPage(
-  { pages: { store, publicUrl }, log }: WorkerContext,
-  { owner, repo, fleet, commit }: ListedFleet,
+  { context, owner, repo, repository: fleet }: CommandContext,
+  commit: string,
   entries: readonly CredentialEntry[],
 ): Promise<string | undefined> {
+  const { store, publicUrl } = context.pages
   if (publicUrl === undefined) return undefined
   const groups = (Object.keys(ENTRY_TITLES) as CredentialEntry['kind'][]).map(kind => ({
     ...{ kind, title: ENTRY_TITLES[kind], tone: TONES[kind] },
@@ -372,7 +321,7 @@ async function keepCredentialsPage(
   const place = { owner, repo, repositoryId: fleet.id, visibility: fleet.visibility, at: new Date().toISOString() }
   const page = credentialsPageOf({ ...place, repository: fleet.url, commit, groups })
   const kept = await store.keep(page).catch(err => {
-    log.warn({ err }, 'page could not be stored')
+    context.log.warn({ err }, 'page could not be stored')
     return false
   })
   return kept ? `${publicUrl}${credentialsPath(owner, repo)}` : undefined

@@ -22,7 +22,6 @@ import {
   presentPull,
   refuseForeignFleets,
   refuseUnseenHead,
-  subjectOf,
 } from './command-context.ts'
 
 /**
@@ -38,7 +37,7 @@ export const override: BailiwickCommand = {
   slow: true,
   may: mayDecideForFleet,
   run: async command => {
-    const { line, place, data, comment } = command
+    const { line, writer, comment } = command
     const request = parseOverride(line.words)
     const pull = await presentPull(command)
     const anew = await refuseUnseenHead(
@@ -52,7 +51,7 @@ export const override: BailiwickCommand = {
     const decision = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
     const { record, pending } = await recordOf(command, pull, decision, anew)
     const output = pending ? pendingOverride(record, pull.head.sha) : overrideRecord(record, pull.head.sha)
-    await publishCheckRun(place.octokit, place.app, data, {
+    await publishCheckRun(writer, {
       ...output,
       headSha: pull.head.sha,
       name: OVERRIDE_RUN,
@@ -78,7 +77,7 @@ async function recordOf(
   anew: OpenedAnew | undefined,
 ): Promise<{ readonly record: OverrideRecord; readonly pending: boolean }> {
   const isBy = (login: string | undefined) => login?.toLowerCase() === wanted.by.toLowerCase()
-  const people = await peopleOfPull(subjectOf(command), pull)()
+  const people = await peopleOfPull(command, pull)()
   if (isBy(pull.author?.login) || people?.some(isBy)) {
     throw commandError(
       'a fleet admin cannot override the check of a pull request that they opened or pushed to',
@@ -93,11 +92,11 @@ async function recordOf(
 
 /** A pending override by another fleet admin for the same head and base. */
 async function firstRecord(
-  { place, data }: CommandContext,
+  command: CommandContext,
   pull: PullRequest,
   anew: OpenedAnew | undefined,
 ): Promise<OverrideRecord | undefined> {
-  const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+  const runs = await listOurCheckRuns(command, pull.head.sha)
   const run = runs.find(({ name }) => name === OVERRIDE_RUN)
   if (run?.status !== 'completed' || run.conclusion !== 'action_required') return undefined
   const record = readOverrideRecord(run.text)
@@ -122,8 +121,7 @@ export const hold: BailiwickCommand = {
   slow: false,
   may: mayWrite,
   run: async command => {
-    const { octokit, owner, repo } = command.place
-    await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
+    await addLabel(command.writer, command.data.issue, LABEL)
     await evaluateAgain(command)
     return { reaction: '+1' }
   },
@@ -139,12 +137,11 @@ export const unhold: BailiwickCommand = {
   slow: false,
   may: mayWrite,
   run: async command => {
-    const { octokit, owner, repo } = command.place
     const pull = await presentPull(command)
-    const held = isLabeledHold(pull) || (await readHold(command.context, subjectOf(command), pull)) !== undefined
+    const held = isLabeledHold(pull) || (await readHold(command, pull)) !== undefined
     // only a removal by our App clears the hold: if someone else removed it, it is added once more
-    if (held) await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
-    await removeLabel(octokit, { owner, repo }, command.data.issue, HOLD_LABEL)
+    if (held) await addLabel(command.writer, command.data.issue, LABEL)
+    await removeLabel(command.writer, command.data.issue, HOLD_LABEL)
     await evaluateAgain(command)
     return { reaction: '+1' }
   },

@@ -14,7 +14,6 @@ import {
   mayAsk,
   mayWrite,
   shownVerdict,
-  subjectOf,
 } from './command-context.ts'
 
 /** Lists the commands that the person may run here; `all`: every command. */
@@ -58,11 +57,10 @@ export const status: BailiwickCommand = {
   slow: true,
   may: mayAsk,
   run: async command => {
-    const { context, place, data } = command
     const { pull, evaluated, verdict } = await shownVerdict(command)
-    const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+    const runs = await listOurCheckRuns(command, pull.head.sha)
     const run = checkOf(runs, pull.base.ref)
-    const decisions = await readDecisions(context, subjectOf(command), pull, evaluated, runs)
+    const decisions = await readDecisions(command, pull, evaluated, runs)
     const { title } = checkRunOf(evaluated.outcome, { ...evaluated.context, decisions })
     const reply = statusText({
       ...{ head: pull.head.sha, base: pull.base.ref, title, circumstances: decisions },
@@ -118,7 +116,7 @@ export const check: BailiwickCommand = {
   slow: false,
   may: mayWrite,
   run: async command => {
-    const { line, reader, data, comment, role } = command
+    const { line, comment, role } = command
     const [option, more] = line.words
     if (more !== undefined || (option !== undefined && option !== '--all')) {
       throw commandError(`unknown argument ${quoted(line.rest)}`, `Write \`/bailiwick ${USAGE}\``)
@@ -133,7 +131,7 @@ export const check: BailiwickCommand = {
     if (!isAtLeast(role, 'maintain')) {
       throw commandError('--all requires the role maintain in this repository', 'Write `/bailiwick check`')
     }
-    for (const { number } of await listOpenPullRequests(reader, data)) await evaluateAgain(command, number)
+    for (const { number } of await listOpenPullRequests(command)) await evaluateAgain(command, number)
     return { reaction: '+1' }
   },
 }

@@ -1,12 +1,11 @@
-import { BailiwickError } from '../../src/base/errors.ts'
-import { codeWord, fixOf, message, typedMessage } from '../../src/base/message.ts'
+import { codeWord, message } from '../../src/base/message.ts'
 import type { OpenedPullRequest } from '../../src/github/own-pulls.ts'
 import { commandError } from '../../src/surface/command/command-line.ts'
-import type { FleetChange } from '../../src/tenants/adopt/adoption.ts'
 import { OFFBOARD_USAGE, type OffboardRequest, parseOffboard } from '../../src/tenants/offboard/request.ts'
 import { ONBOARD_USAGE, parseOnboardCommand, removedOption } from '../../src/tenants/onboard/parse-command.ts'
 import { codeSpan } from '../../src/tenants/onboard/request.ts'
-import { type ActOf, openRecordedPull } from '../gate/record-decision.ts'
+import { askThread } from '../fleets/evaluate-revision-set.ts'
+import { openRecordedPull } from '../gate/record-decision.ts'
 import { advanceOffboarding, requestOf } from '../tenants/offboarding.ts'
 import { prepareOnboarding } from '../tenants/onboarding-access.ts'
 import { openWithAccess, refuseForeignRepository, refuseKnownRepository } from '../tenants/open-onboarding.ts'
@@ -26,16 +25,16 @@ export const onboardVerb: BailiwickCommand = {
   slow: false,
   may: mayMaintain,
   refusal: 'This tenant cannot be onboarded',
-  run: async ({ context, place, reader, installation, repository, comment }) => {
+  run: async command => {
+    const { installation, repository, comment } = command
     const asked = parseOnboardCommand(comment.body)
     if (!asked) throw new TypeError('a comment that is no command came here')
     const { login } = comment.author
-    const question = { octokit: reader, installation, login, url: asked.url, fleetUrl: repository.url }
+    const question = { installation, login, url: asked.url, fleetUrl: repository.url }
     await refuseForeignRepository(question)
-    const prepared = await prepareOnboarding(context, installation, repository, asked, login)
+    const prepared = await prepareOnboarding(command, asked, login)
     await refuseKnownRepository(question, prepared.plan.sources)
-    const access = { context, place, reader, installation, fleet: repository, prepared, by: login }
-    await openWithAccess(access, `Requested in #${comment.issue.number}.`)
+    await openWithAccess({ ...command, prepared, by: login }, `Requested in #${comment.issue.number}.`)
     const warning = removedOption(comment.body.split(/\r?\n/, 1)[0]!)
     return { reaction: 'rocket', ...(warning === undefined ? {} : { reply: warning }) }
   },
@@ -60,14 +59,13 @@ export const offboardVerb: BailiwickCommand = {
 
 /** Does the next step, or replies with what it waits for. */
 async function runOffboarding(
-  { context, place, reader, installation, repository: fleet, comment, attempt }: CommandContext,
+  fleet: CommandContext,
   { isContinued, ...command }: OffboardRequest & { readonly isContinued: boolean },
 ): ReturnType<BailiwickCommand['run']> {
-  const here = { context, place, reader, installation, fleet, attempt }
-  const { id, author, issue, createdAt: at } = comment
+  const { id, author, issue, createdAt: at } = fleet.comment
   const asked = { ...requestOf(command), by: author.login, comment: id, issue: issue.number, at }
-  const reply = await context.queue.withLock(`offboard ${fleet.id} ${command.tenant}`, () =>
-    advanceOffboarding(here, asked, isContinued),
+  const reply = await fleet.context.queue.withLock(`offboard ${fleet.repository.id} ${command.tenant}`, () =>
+    advanceOffboarding(fleet, asked, isContinued),
   )
   return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
 }
@@ -133,43 +131,17 @@ export const lockdown: BailiwickCommand = {
  * Computes a change of the present fleet and opens its pull request; undefined if there is nothing to change. Reads
  * only the fleet's own repository: a change that needs another one is refused with the reason.
  */
-async function openChange(
-  { context, installation, repository, place, comment }: CommandContext,
-  ask: ChangeRequest['ask'],
-): Promise<OpenedPullRequest | undefined> {
-  const branch = repository.defaultBranch
-  const commit = await installation.head(repository, { branch })
-  if (!commit) throw new BailiwickError('adopt-input', 'this repository is empty, so there is no fleet')
-  const tree = await installation.content(repository, commit)
-  const answer = await context.evaluator.evaluate({ type: 'change', ask, tree, url: repository.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
-  if (answer.type !== 'changed') {
-    throw new TypeError(`the rendering thread answered ${answer.type} to a question for a change`)
-  }
-  const { change } = answer
-  const act = { context, app: place.app, fleet: { installation: installation.id, url: repository.url } }
-  const asked = { branch, commit, by: comment.author.login, issue: comment.issue.number }
-  return change && openChangeOf(act, place, change, asked)
-}
-
-async function openChangeOf(
-  act: ActOf,
-  place: CommandContext['place'],
-  { files, title, body, slug }: FleetChange,
-  { branch, commit, by, issue }: { branch: string; commit: string; by: string; issue: number },
-): Promise<OpenedPullRequest> {
-  return openRecordedPull(
-    act,
-    place.octokit,
-    { owner: place.owner, repo: place.repo },
-    {
-      base: branch,
-      // each fleet commit gets a branch of its own, because a merged branch may still exist
-      branch: `bailiwick/${slug}-${commit.slice(0, 10)}`,
-      files: files.map(({ path, content }) => ({ path, content })),
-      title,
-      body: `${body}\n\nRequested by ${codeSpan(by)} in #${issue}.`,
-      message: title,
-    },
-  )
+async function openChange(command: CommandContext, ask: ChangeRequest['ask']): Promise<OpenedPullRequest | undefined> {
+  const { writer, repository, comment } = command
+  const { change, commit } = await askThread(command, { type: 'change', ask }, 'adopt-input')
+  if (!change) return undefined
+  const { slug, files, title, body } = change
+  return openRecordedPull(writer, {
+    base: repository.defaultBranch,
+    // each fleet commit gets a branch of its own, because a merged branch may still exist
+    branch: `bailiwick/${slug}-${commit.slice(0, 10)}`,
+    files,
+    title,
+    body: `${body}\n\nRequested by ${codeSpan(comment.author.login)} in #${comment.issue.number}.`,
+  })
 }

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
-import { isLeftBranch } from '../../src/github/branches.ts'
 import { listOurCheckRuns, publishCheckRun } from '../../src/github/checks.ts'
 import { isOurs } from '../../src/github/client/octokit.ts'
-import type { OpenedPullRequest } from '../../src/github/own-pulls.ts'
+import { isLeftBranch, type OpenedPullRequest } from '../../src/github/own-pulls.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
@@ -24,10 +23,10 @@ import {
 } from '../../src/surface/command/waiver.ts'
 import { addressesOf } from '../../src/verdict/verdict-views.ts'
 import { answersOf, type FleetAnswer } from '../fleets/evaluate-change.ts'
+import { openWriter } from '../fleets/github-installation.ts'
 import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
-import type { FleetPlace, Installation, OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case, FleetPlace, Installation, Writer } from '../fleets/worker-context.ts'
 import { outcomeOf } from '../gate/commit-outcome.ts'
-import { openWriteClient, type PublishTarget } from '../gate/publish-verdict.ts'
 import { openRecordedPull } from '../gate/record-decision.ts'
 import {
   type BailiwickCommand,
@@ -35,7 +34,6 @@ import {
   evaluateAgain,
   mayWrite,
   presentPull,
-  subjectOf,
   wasSeen,
 } from './command-context.ts'
 
@@ -50,11 +48,11 @@ export const waive: BailiwickCommand = {
   may: mayWrite,
   refusal: 'This cannot be waived',
   run: async command => {
-    const { context, line, today, comment } = command
+    const { line, today, comment } = command
     const { target, reason, until } = parseWaive(line.words, today)
     const pull = await presentPull(command)
     const wish = { by: comment.author.login, target, reason, until }
-    await requestWaivers(context, subjectOf(command), pull, wish)
+    await requestWaivers(command, pull, wish)
     return { reaction: 'rocket' }
   },
 }
@@ -76,12 +74,11 @@ const MOST = 20
  * Only violations that the pull request's repository may see can be waived. Throws `command-input` if there are none.
  */
 export async function requestWaivers(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   wish: WaiverWish,
 ): Promise<readonly (OpenedPullRequest & { readonly fleet: string })[]> {
-  const answers = await answersOf(context, subject, pull)
+  const answers = await answersOf(subject, pull)
   const wanted = new Set(wantedFindings(answers, subject.repository.url, wish).map(({ fingerprint }) => fingerprint))
   if (wanted.size > MOST) {
     throw commandError(
@@ -89,7 +86,7 @@ export async function requestWaivers(
       'Waive them one by one.',
     )
   }
-  const of = `${subject.repository.owner}/${subject.repository.name}#${pull.number}`
+  const of = `${subject.owner}/${subject.repo}#${pull.number}`
   const terms = { reason: wish.reason, requester: wish.by, expires: wish.until }
   const opened: (OpenedPullRequest & { readonly fleet: string })[] = []
   for (const answer of answers) {
@@ -99,10 +96,8 @@ export async function requestWaivers(
     await refuseWiderFleet(subject, answer, findings)
     const entries = waiverEntries(findings, terms)
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
-    const { installation } = subject
-    // this client can write to the fleet's repository only
-    const place = await openWriteClient(context, installation.id, fleet.repository.id)
-    const desk = { context, place, installation, fleet }
+    const { context, installation } = subject
+    const desk = { installation, fleet, writer: await openWriter(context, installation.id, fleet.repository) }
     try {
       const one = await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all'))
       opened.push({ ...one, fleet: fleet.repository.url })
@@ -115,7 +110,7 @@ export async function requestWaivers(
 
 /** The waiver names objects, which must not become visible to more people than their repository is. */
 async function refuseWiderFleet(
-  { installation, repository }: OpenedRepository,
+  { installation, repository }: Case,
   { place, evaluation, snapshot }: FleetAnswer,
   findings: readonly Finding[],
 ): Promise<void> {
@@ -150,15 +145,13 @@ function withoutWords(cause: unknown): unknown {
 
 /** Opens it on its branch, or on the next one if a merged or closed pull request left that behind. */
 async function openOn(desk: WaiverDesk, waiver: WaiverPull, branch: string): Promise<OpenedPullRequest> {
-  const { place, fleet } = desk
-  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? branch : `${branch}-${number}`
     try {
       return await openWaiverPull(desk, waiver, candidate)
     } catch (error) {
       const isRefused = error instanceof BailiwickError && error.code === 'onboard-input'
-      if (!isRefused || number === MOST || !(await isLeftBranch(place.octokit, name, candidate))) throw error
+      if (!isRefused || number === MOST || !(await isLeftBranch(desk.writer, candidate))) throw error
     }
   }
 }
@@ -192,14 +185,14 @@ export const approveWaiver: BailiwickCommand = {
   may: async command => (await fleetHere(command)) !== undefined,
   refusal: 'This waiver cannot be approved',
   run: async command => {
-    const { context, place, installation, comment } = command
+    const { writer, installation, comment } = command
     const { login } = comment.author
     const pull = await presentPull(command)
     const fleet = await fleetHere(command)
     if (!fleet || fleet.branch !== pull.base.ref) throw noWaiver()
     const waiver = await recorded(command, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
-    await openWaiverPull({ context, place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
+    await openWaiverPull({ writer, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
     await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
@@ -212,10 +205,10 @@ async function fleetHere(command: CommandContext) {
 
 /** Our App's record on the present head: a branch that was changed since has none. */
 async function recorded(command: CommandContext, pull: PullRequest): Promise<WaiverPull> {
-  const { place, data, comment } = command
-  const ours = pull.author !== undefined && isOurs(place.app, { user: pull.author })
+  const { app, comment } = command
+  const ours = pull.author !== undefined && isOurs(app, { user: pull.author })
   if (!ours || pull.head.fork || !pull.head.ref.startsWith(WAIVER_BRANCH)) throw noWaiver()
-  const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+  const runs = await listOurCheckRuns(command, pull.head.sha)
   const run = runs.find(({ name }) => name === WAIVER_RUN)
   const waiver = run && readWaiverRecord(run.text)
   if (!run || !waiver) {
@@ -260,8 +253,7 @@ function waiverBranch(of: string, target: string): string {
 
 /** The fleet of a waiver, and the client that writes to it. */
 interface WaiverDesk {
-  readonly context: WorkerContext
-  readonly place: Pick<PublishTarget, 'octokit' | 'app'>
+  readonly writer: Writer
   readonly installation: Installation
   readonly fleet: FleetPlace
 }
@@ -271,26 +263,15 @@ interface WaiverDesk {
  * its commit. Throws `command-input` if the file cannot be edited.
  */
 async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch: string): Promise<OpenedPullRequest> {
-  const { context, place, installation, fleet } = desk
-  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
+  const { writer, installation, fleet } = desk
   const { approver } = pull
   const entries = approver === undefined ? pull.entries : pull.entries.map(entry => ({ ...entry, approver }))
   const text = waiverText(pull)
-  const opened = await openRecordedPull(
-    { context, app: place.app, fleet: { installation: installation.id, url: fleet.repository.url } },
-    place.octokit,
-    name,
-    {
-      base: fleet.branch,
-      branch,
-      files: [{ path: FLEET_FILE, content: withWaivers((await readFleetFileText(installation, fleet)).text, entries) }],
-      title: text.title,
-      body: text.body,
-      message: text.title,
-    },
-  )
+  const { text: before } = await readFleetFileText(installation, fleet)
+  const files = [{ path: FLEET_FILE, content: withWaivers(before, entries) }]
+  const opened = await openRecordedPull(writer, { base: fleet.branch, branch, files, ...text })
   const record = waiverRecord(pull)
-  await publishCheckRun(place.octokit, place.app, name, {
+  await publishCheckRun(writer, {
     ...record,
     headSha: opened.head,
     name: WAIVER_RUN,

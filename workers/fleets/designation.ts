@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { readHeadAt } from '../../src/github/branches.ts'
-import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { isDirectory, readRepository } from '../../src/github/contents/repositories.ts'
 import {
   type Candidate,
@@ -24,7 +25,6 @@ import {
   type DesignatedFleets,
   type FleetPlace,
   type Installation,
-  type ReadableRepository,
   type WorkerContext,
 } from './worker-context.ts'
 
@@ -32,26 +32,22 @@ import {
  * Which repositories of an installation evaluate others. If the operator decides, no request is made; else a record
  * that was found before is read and verified. Without one, all repositories are searched. Throws `github-unavailable`.
  */
-export async function readDesignation(
-  context: WorkerContext,
-  installation: Installation,
-  octokit: Octokit,
-): Promise<DesignatedFleets> {
+export async function readDesignation(context: WorkerContext, installation: Installation): Promise<DesignatedFleets> {
   const repositories = await installation.repositories()
   const readable = new Set(repositories.map(({ id }) => id))
-  const operator = await operatorChoices(context, repositories, octokit)
+  const operator = await operatorChoices(context, installation)
   if (operator.length > 0) {
     const facts = { operator, organization: { state: 'absent' as const }, records: [], readable, candidates: [] }
     return resolved(designate(facts), repositories, undefined)
   }
   const organization = await readOrganizationFile(installation)
-  const { records, candidates } = await known(context, installation, octokit, repositories)
+  const { records, candidates } = await known(context, installation)
   const facts = { operator, organization, records, readable, candidates }
   const first = designate(facts)
   const record = newestRecord(records)
   const sealed = record === 'conflict' ? undefined : record
   if (first.state !== 'needs-candidates') return resolved(first, repositories, sealed)
-  const found = await findCandidates(context, installation, octokit, repositories)
+  const found = await findCandidates(context, installation)
   const changes = await context.queue.entries(changesKey(installation.id))
   context.designations.note(installation.id, changes, { candidates: found })
   return resolved(designate({ ...facts, candidates: found }), repositories, undefined)
@@ -63,19 +59,14 @@ interface Known {
 }
 
 /** The records of an installation: the one that was found last, read again, else those in all repositories. */
-async function known(
-  context: WorkerContext,
-  installation: Installation,
-  octokit: Octokit,
-  repositories: readonly ReadableRepository[],
-): Promise<Known> {
+async function known(context: WorkerContext, installation: Installation): Promise<Known> {
   const changes = await context.queue.entries(changesKey(installation.id))
   const last = context.designations.recall(installation.id, changes)
   if (last && 'candidates' in last) return { records: [], candidates: last.candidates }
-  const repository = last && repositories.find(({ id }) => id === last.repository)
-  const same = repository && (await verifyRecord(context, installation.id, octokit, repository, last.issue))
+  const repository = last && (await installation.repositories()).find(({ id }) => id === last.repository)
+  const same = repository && (await verifyRecord(context, installation, repository, last.issue))
   if (same) return { records: [same], candidates: undefined }
-  const found = await findRecords(context, installation.id, octokit, repositories)
+  const found = await findRecords(context, installation)
   const newest = newestRecord(found.map(({ record }) => record))
   const at = found.find(({ record }) => record === newest)
   if (at) context.designations.note(installation.id, changes, { repository: at.record.at, issue: at.issue })
@@ -84,7 +75,7 @@ async function known(
 
 function resolved(
   designation: ReturnType<typeof designate>,
-  repositories: readonly ReadableRepository[],
+  repositories: readonly Repository[],
   record: DesignationRecord | undefined,
 ): DesignatedFleets {
   if (designation.state === 'needs-candidates') throw new TypeError('a designation was not decided')
@@ -92,7 +83,7 @@ function resolved(
   return { designation, fleets, record }
 }
 
-function placeOf({ repository: wanted, branch }: FleetChoice, all: readonly ReadableRepository[]): FleetPlace[] {
+function placeOf({ repository: wanted, branch }: FleetChoice, all: readonly Repository[]): FleetPlace[] {
   const repository = all.find(({ id }) => id === wanted)
   return repository ? [{ repository, branch: branch ?? repository.defaultBranch }] : []
 }
@@ -131,7 +122,7 @@ export async function assertDesignated(installation: Pick<Installation, 'designa
  */
 export async function readOrganizationFile(installation: Installation): Promise<OrganizationFile> {
   const repositories = await installation.repositories()
-  const organization = repositories.find(({ name }) => name.toLowerCase() === ORGANIZATION_REPOSITORY)
+  const organization = repositories.find(({ repo }) => repo.toLowerCase() === ORGANIZATION_REPOSITORY)
   if (!organization) return { state: 'absent' }
   try {
     const bytes = await installation.file(organization, DESIGNATION_FILE)
@@ -162,35 +153,31 @@ function unknown(repository: string): BailiwickError {
  */
 export async function operatorChoices(
   { bindings, config }: Pick<WorkerContext, 'bindings' | 'config'>,
-  repositories: readonly ReadableRepository[],
-  octokit: Octokit,
+  installation: Installation,
 ): Promise<(FleetChoice | undefined)[]> {
-  const [first] = repositories
+  const [first] = await installation.repositories()
   if (!first) return []
   const account = first.url.slice(0, first.url.lastIndexOf('/'))
   const bound = bindings.map(({ fleet, branch }): FleetName => ({ repository: fleet, branch }))
   const named = [...bound, ...config.fleets].filter(name => isOfAccount(name, account))
-  const choices = await Promise.all(named.map(name => choiceOf(name, repositories, octokit)))
+  const choices = await Promise.all(named.map(name => choiceOf(name, installation)))
   return [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
 }
 
 /** By its address, or by GitHub's redirect from an earlier address. */
-async function choiceOf(
-  name: FleetName,
-  repositories: readonly ReadableRepository[],
-  octokit: Octokit,
-): Promise<FleetChoice | undefined> {
-  const found = repositories.find(({ url }) => namesRepository(name, url)) ?? (await moved(name, repositories, octokit))
+async function choiceOf(name: FleetName, installation: Installation): Promise<FleetChoice | undefined> {
+  const repositories = await installation.repositories()
+  const found = repositories.find(({ url }) => namesRepository(name, url)) ?? (await moved(name, installation))
   if (!found) return undefined
   const branch = name.branch ?? found.defaultBranch
   return { repository: found.id, branch }
 }
 
-async function moved({ repository }: FleetName, repositories: readonly ReadableRepository[], octokit: Octokit) {
+async function moved({ repository }: FleetName, { octokit, repositories }: Installation) {
   const [owner = '', repo = '', more] = repository.replace(/^https:\/\/[^/]+\//, '').split('/')
   if (more !== undefined || owner === '' || repo === '') return undefined
-  const present = await readRepository(octokit, { owner, repo })
-  return repositories.find(({ id }) => id === present?.id)
+  const present = await readRepository({ octokit, owner, repo })
+  return (await repositories()).find(({ id }) => id === present?.id)
 }
 
 /** A verified record, and the issue that holds it. */
@@ -200,17 +187,13 @@ interface FoundRecord {
 }
 
 /** The records of an installation in all its repositories: author, seal, installation and place are verified. */
-export async function findRecords(
-  context: WorkerContext,
-  installation: number,
-  octokit: Octokit,
-  repositories: readonly ReadableRepository[],
-): Promise<FoundRecord[]> {
+export async function findRecords(context: WorkerContext, installation: Installation): Promise<FoundRecord[]> {
+  const { id, octokit } = installation
   const app = await context.app.identity()
-  const found = await inTurns(repositories, async repository => {
-    const issues = (await listOurIssues(octokit, app, nameOf(repository))) ?? []
+  const found = await inTurns(await installation.repositories(), async repository => {
+    const issues = (await listOurIssues({ ...repository, octokit, app })) ?? []
     return issues.flatMap(issue => {
-      const record = recordIn(context, installation, repository, issue)
+      const record = recordIn(context, id, repository, issue)
       return record ? [{ record, issue: issue.number }] : []
     })
   })
@@ -220,27 +203,24 @@ export async function findRecords(
 /** The record in one issue as it is now; undefined if it is gone, changed by someone else, or of another place. */
 async function verifyRecord(
   context: WorkerContext,
-  installation: number,
-  octokit: Octokit,
-  repository: ReadableRepository,
+  { id, octokit }: Installation,
+  repository: Repository,
   number: number,
 ): Promise<DesignationRecord | undefined> {
-  const app: AppIdentity = await context.app.identity()
-  const issue = await readOurIssue(octokit, app, nameOf(repository), number)
-  return issue && recordIn(context, installation, repository, issue)
+  const app = await context.app.identity()
+  const issue = await readOurIssue({ ...repository, octokit, app }, number)
+  return issue && recordIn(context, id, repository, issue)
 }
 
 function recordIn(
   { config }: WorkerContext,
   installation: number,
-  { id }: ReadableRepository,
+  { id }: Repository,
   { body }: OurIssue,
 ): DesignationRecord | undefined {
   const record = readDesignationMarker(body, config.privateKey)
   return record?.installation === installation && record.at === id ? record : undefined
 }
-
-const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
 
 /**
  * Day of the first version that designates fleets. An older installation counts as installed on this day: a `clusters`
@@ -249,19 +229,15 @@ const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
 const FIRST_VERSION = '2026-11-22T00:00:00Z'
 
 /** The repositories that look like a fleet, and which of them did when the App was installed. */
-async function findCandidates(
-  context: WorkerContext,
-  installation: Installation,
-  octokit: Octokit,
-  repositories: readonly ReadableRepository[],
-): Promise<Candidate[]> {
+async function findCandidates(context: WorkerContext, installation: Installation): Promise<Candidate[]> {
+  const { octokit } = installation
+  const repositories = await installation.repositories()
   const looksLikeOne = await inTurns(repositories, repository => installation.isFleet(repository))
   const present = repositories.filter((_, index) => looksLikeOne[index])
   const since = firstDay(await context.app.installedAt(installation.id))
   const app = await context.app.identity()
   return inTurns(present, async repository => {
-    const name = { owner: repository.owner, repo: repository.name }
-    const issues = (await listOurIssues(octokit, app, name)) ?? []
+    const issues = (await listOurIssues({ ...repository, octokit, app })) ?? []
     return {
       repository: repository.id,
       atInstallation: await wasOne(octokit, repository, since),
@@ -276,12 +252,12 @@ function firstDay(installedAt: string): string {
 }
 
 /** Whether the default branch had a `clusters` directory at that time. Unknown counts as no. */
-async function wasOne(octokit: Octokit, repository: ReadableRepository, since: string): Promise<boolean> {
-  const { owner, name: repo, defaultBranch, createdAt, pushedAt } = repository
+async function wasOne(octokit: Octokit, repository: Repository, since: string): Promise<boolean> {
+  const { owner, repo, defaultBranch, createdAt, pushedAt } = repository
   if (pushedAt === null || since === '' || !(Date.parse(createdAt) <= Date.parse(since))) return false
   if (Date.parse(pushedAt) <= Date.parse(since)) return true
-  const head = await readHeadAt(octokit, { owner, repo }, defaultBranch, since)
-  return head !== undefined && isDirectory(octokit, { owner, repo }, CLUSTERS, head)
+  const head = await readHeadAt({ octokit, owner, repo }, defaultBranch, since)
+  return head !== undefined && isDirectory({ octokit, owner, repo }, CLUSTERS, head)
 }
 
 const AT_ONCE = 8

@@ -4,7 +4,8 @@ import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
 import { FLEET_FILE, type GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../../src/fleet/model/source-access.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
-import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import type { GitHubRepository } from '../../src/github/client/octokit.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listPushers } from '../../src/github/people.ts'
 import { type PullRequest, pullsOfMergeGroup, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import { withPresentNames } from '../../src/report/outcome.ts'
@@ -16,7 +17,7 @@ import { isPassing } from '../job-error.ts'
 import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-revision-set.ts'
 import { type Contributors, narrowerSources, type Pin, SourceReader } from './source-reader.ts'
-import type { FleetPlace, Installation, OpenedRepository, ReadableRepository, WorkerContext } from './worker-context.ts'
+import type { Case, FleetPlace, Installation } from './worker-context.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would replace. */
 export interface Change {
@@ -48,15 +49,13 @@ export interface FleetAnswer {
   readonly isDark: boolean
 }
 
+type Asked = Pick<Case, 'context' | 'installation'>
+
 /**
  * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository if that looks
  * like a fleet; empty: no fleet is affected.
  */
-export async function evaluateChange(
-  context: WorkerContext,
-  installation: Installation,
-  change: Change,
-): Promise<FleetAnswer[]> {
+export async function evaluateChange({ context, installation }: Asked, change: Change): Promise<FleetAnswer[]> {
   const { disabledRules, evaluator } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
@@ -132,10 +131,7 @@ export async function evaluatingFleets(installation: Installation, url: string):
  * Whether the merged content says that a cluster starts in it; an assumed one does not count. An artifact with assumed
  * content counts here: the repository is then evaluated by itself, and reads nothing else.
  */
-async function holdsRoot(
-  installation: Installation,
-  repository: ReadableRepository,
-): Promise<boolean | BailiwickError> {
+async function holdsRoot(installation: Installation, repository: Repository): Promise<boolean | BailiwickError> {
   const { url, defaultBranch: branch } = repository
   const commit = await installation.head(repository, { branch })
   if (commit === undefined) return false
@@ -161,14 +157,14 @@ function tooLarge(error: unknown): BailiwickError {
  * by evaluating both in the present revision set. Most pushes affect none.
  */
 export async function affectedPlaces(
-  context: WorkerContext,
-  { installation, repository }: OpenedRepository,
+  subject: Case,
   head: Pin,
   before: string,
   answers: readonly FleetAnswer[],
-): Promise<readonly ReadableRepository[]> {
-  const earlier = await evaluatedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
-  const rulesMoved = earlier !== undefined && (await hasOtherRules({ installation, repository }, head.commit, before))
+): Promise<readonly Repository[]> {
+  const { installation, repository } = subject
+  const earlier = await evaluatedEarlier(subject, { url: head.url, branch: head.branch, commit: before })
+  const rulesMoved = earlier !== undefined && (await hasOtherRules(subject, head.commit, before))
   const known = earlier ?? []
   const urls = new Set<string>()
   for (const answer of answers) {
@@ -193,29 +189,19 @@ const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(ans
  * The earlier evaluation; undefined if it cannot be repeated, as after a force push: then every repository may be
  * affected.
  */
-export async function evaluatedEarlier(
-  context: WorkerContext,
-  installation: Installation,
-  head: Pin,
-): Promise<readonly FleetAnswer[] | undefined> {
+export async function evaluatedEarlier(asked: Asked, head: Pin): Promise<readonly FleetAnswer[] | undefined> {
   try {
-    return await evaluateChange(context, installation, { head })
+    return await evaluateChange(asked, { head })
   } catch (error) {
     if (isPassing(error)) throw error
-    context.log.warn(
-      { err: error, commit: `${head.url}@${head.commit}` },
-      'previous state of a branch could not be evaluated',
-    )
+    const commit = `${head.url}@${head.commit}`
+    asked.context.log.warn({ err: error, commit }, 'previous state of a branch could not be evaluated')
     return undefined
   }
 }
 
 /** Whether the fleet's own file differs: it counts for all repositories. */
-async function hasOtherRules(
-  { installation, repository }: Pick<OpenedRepository, 'installation' | 'repository'>,
-  head: string,
-  before: string,
-): Promise<boolean> {
+async function hasOtherRules({ installation, repository }: Case, head: string, before: string): Promise<boolean> {
   const trees = await Promise.all([installation.content(repository, head), installation.content(repository, before)])
   const [now, then] = trees.map(tree => tree.entries.find(({ path }) => path === FLEET_FILE)?.id)
   return now !== then
@@ -229,45 +215,36 @@ const everybody = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.ma
  * Returns the evaluation of each fleet that an open pull request affects, as if it were merged now. Throws as
  * readTestMerge does.
  */
-export async function answersOf(
-  context: WorkerContext,
-  subject: OpenedRepository,
-  pull: PullRequest,
-): Promise<readonly FleetAnswer[]> {
-  const { installation, repository, octokit } = subject
-  const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
-  const pin = { url: repository.url, branch: pull.base.ref }
-  return evaluateChange(context, installation, {
+export async function answersOf(subject: Case, pull: PullRequest): Promise<readonly FleetAnswer[]> {
+  const merge = await readTestMerge(subject, pull)
+  const pin = { url: subject.repository.url, branch: pull.base.ref }
+  return evaluateChange(subject, {
     head: { ...pin, commit: merge.sha, tree: merge.tree },
     base: { ...pin, commit: merge.base },
     people: peopleOfPull(subject, pull),
   })
 }
 
-type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
-
 /**
  * The contributors of a pull request: its author and everyone who pushed to its head. Read from GitHub on first use,
  * once.
  */
-export function peopleOfPull(subject: Asked, pull: PullRequest): Contributors {
+export function peopleOfPull(subject: GitHubRepository, pull: PullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
 /** The contributors of a merge group: those of each pull request in it, down to the base commit. */
 export function peopleOfGroup(
-  subject: Asked,
+  subject: GitHubRepository,
   branch: string,
   group: { readonly sha: string; readonly base: string },
 ): Contributors {
-  const { octokit } = subject
-  const name = nameOf(subject)
   return once(async () => {
-    const numbers = await pullsOfMergeGroup(octokit, name, branch, group)
+    const numbers = await pullsOfMergeGroup(subject, branch, group)
     if (!numbers || numbers.length === 0) return undefined
     const logins = new Set<string>()
     for (const number of numbers) {
-      const pull = await readPullRequest(octokit, name, number)
+      const pull = await readPullRequest(subject, number)
       const people = pull && (await broughtBy(subject, pull))
       if (!people) return undefined
       for (const login of people) logins.add(login)
@@ -277,15 +254,16 @@ export function peopleOfGroup(
 }
 
 /** Undefined if one of them is not a person, or GitHub does not show who it was. */
-async function broughtBy(subject: Asked, { author, head }: PullRequest): Promise<readonly string[] | undefined> {
+async function broughtBy(
+  { octokit, ...own }: GitHubRepository,
+  { author, head }: PullRequest,
+): Promise<readonly string[] | undefined> {
   if (author?.type !== 'User' || head.repository === null) return undefined
-  const [owner, repo] = head.fork ? head.repository.split('/') : [subject.repository.owner, subject.repository.name]
+  const [owner, repo] = head.fork ? head.repository.split('/') : [own.owner, own.repo]
   if (!owner || !repo) return undefined
-  const pushers = await listPushers(subject.octokit, { owner, repo }, head.ref, head.sha)
+  const pushers = await listPushers({ octokit, owner, repo }, head.ref, head.sha)
   return pushers && [...new Set([author.login, ...pushers])]
 }
-
-const nameOf = ({ repository }: Asked): RepositoryName => ({ owner: repository.owner, repo: repository.name })
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined

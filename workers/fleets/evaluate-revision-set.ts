@@ -1,4 +1,5 @@
-import { BailiwickError } from '../../src/base/errors.ts'
+import { BailiwickError, type ErrorCode } from '../../src/base/errors.ts'
+import { fixOf, typedMessage } from '../../src/base/message.ts'
 import { MAX_EARLIER } from '../../src/fleet/graph/fleet-session.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { ANOTHER_REPOSITORY } from '../../src/fleet/model/input.ts'
@@ -12,9 +13,9 @@ import type { Changes } from '../../src/verdict/diff/changes.ts'
 import { undecided } from '../../src/verdict/evaluated.ts'
 import { isPassing } from '../job-error.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
-import type { EvaluateRequest, EvaluationAnswer, RevisionSetSnapshot } from '../threads/protocol.ts'
+import type { EvaluateRequest, EvaluationAnswer, EvaluationRequest, RevisionSetSnapshot } from '../threads/protocol.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, SourceReader } from './source-reader.ts'
-import type { FleetPlace, Installation, WorkerContext } from './worker-context.ts'
+import type { Case, FleetPlace, Installation, WorkerContext } from './worker-context.ts'
 
 /** A source as evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 type FollowedSource = ReadSource & { readonly lent: boolean }
@@ -278,4 +279,37 @@ export async function readFleets(context: WorkerContext, installation: Installat
     }
   }
   return fleets
+}
+
+/** The type of the answer to each request about a fleet's own repository. */
+interface Answers {
+  plan: 'planned'
+  change: 'changed'
+  offboard: 'offboard'
+  credentials: 'credentials'
+}
+
+type Asked<T> = Omit<Extract<EvaluationRequest, { readonly type: T }>, 'tree' | 'url' | 'branch'>
+type Answered<T extends keyof Answers> = Extract<EvaluationAnswer, { readonly type: Answers[T] }>
+
+const ANSWERS: Answers = { plan: 'planned', change: 'changed', offboard: 'offboard', credentials: 'credentials' }
+
+/**
+ * Asks a rendering thread about a fleet's repository as its default branch is now. Throws what the thread refuses, and an
+ * error with the code `empty` for an empty repository.
+ */
+export async function askThread<T extends keyof Answers>(
+  { context, installation, repository }: Case,
+  request: Asked<T> & { readonly type: T },
+  empty: ErrorCode,
+): Promise<Answered<T> & { readonly commit: string }> {
+  const { url, defaultBranch: branch } = repository
+  const commit = await installation.head(repository, { branch })
+  if (!commit) throw new BailiwickError(empty, 'this repository is empty, so there is no fleet')
+  const tree = await installation.content(repository, commit)
+  const asked = { ...request, tree, url, branch } as unknown as EvaluationRequest
+  const answer = await context.evaluator.evaluate(asked)
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
+  if (answer.type === ANSWERS[request.type]) return { ...(answer as Answered<T>), commit }
+  throw new TypeError(`the rendering thread answered ${answer.type} to a question for ${request.type}`)
 }

@@ -13,34 +13,83 @@ import {
   readRepository,
 } from '../../src/github/contents/repositories.ts'
 import { readRole } from '../../src/github/people.ts'
-import { readBranchProtection, readBranchRules, readRuleset } from '../../src/github/protection.ts'
+import { readLayers, readRuleset } from '../../src/github/protection.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import { checkNameOf } from '../../src/verdict/check-names.ts'
-import { evaluateGate, type ProtectionLayer } from '../../src/verdict/evaluate-gate.ts'
+import { evaluateGate } from '../../src/verdict/evaluate-gate.ts'
 import { readDesignation } from './designation.ts'
 import { findRepository } from './source-reader.ts'
 import {
+  type Case,
   CLUSTERS,
   type DesignatedFleets,
   type Installation,
-  type OpenedRepository,
-  type ReadableRepository,
   type WorkerContext,
+  type WritableCase,
+  type Writer,
 } from './worker-context.ts'
 
 /**
- * The repository that a job is about, as its installation reads it; undefined if the App may not read it. `octokit`:
- * the reader, if the caller has it already. Writes use another token, see openPlace.
+ * What a job is about, by the repository that it names; undefined if the App may not read it. `octokit`: the reader, if
+ * the caller has it already. Writes use another token, see openWriter.
  */
-export async function openRepository(
+export async function openCase(
   context: WorkerContext,
   { installation: id, owner, repo }: RepositoryName & { readonly installation: number },
+  attempt: Case['attempt'],
   octokit?: Octokit,
-): Promise<OpenedRepository | undefined> {
-  const reader = octokit ?? (await context.app.reader(id))
-  const installation = githubInstallation(context, id, reader)
+): Promise<Case | undefined> {
+  const installation = githubInstallation(context, id, octokit ?? (await context.app.reader(id)))
   const repository = await findRepository(installation, { owner, repo })
-  return repository && { installation, repository, octokit: reader }
+  return repository && caseOf(context, attempt, installation, repository)
+}
+
+/** A repository of an installation, for a job. */
+export async function caseOf(
+  context: WorkerContext,
+  attempt: Case['attempt'],
+  installation: Installation,
+  repository: Repository,
+): Promise<Case> {
+  const { owner, repo } = repository
+  const app = await context.app.identity()
+  return { context, attempt, app, installation, repository, octokit: installation.octokit, owner, repo }
+}
+
+/** The same, with the client that writes to it. */
+export async function openWritable(...asked: Parameters<typeof openCase>): Promise<WritableCase | undefined> {
+  const subject = await openCase(...asked)
+  return subject && writable(subject)
+}
+
+/** A case with the client that writes to its repository. */
+export async function writable(subject: Case): Promise<WritableCase> {
+  const { context, installation, repository } = subject
+  return { ...subject, writer: await openWriter(context, installation.id, repository) }
+}
+
+/**
+ * Opens a repository for writing, with a token that is limited to it. Evaluations use another token without write access, so
+ * the content of a change cannot cause a write to another repository. `url`: its address, where it is a fleet that
+ * records what is done there.
+ */
+export async function openWriter(
+  context: WorkerContext,
+  installation: number,
+  { id, owner, repo, url: fleet }: RepositoryName & { readonly id: number; readonly url?: string },
+): Promise<Writer> {
+  const [octokit, app] = await Promise.all([context.app.client(installation, [id]), context.app.identity()])
+  return { context, installation, octokit, app, owner, repo, fleet }
+}
+
+/** Runs with a client that administers one repository and does nothing else. The trail of the fleet records what it does. */
+export function administer<T>(
+  { context, app, installation, repository }: Case,
+  { id, owner, repo }: RepositoryName & { readonly id: number },
+  run: (writer: Writer) => Promise<T>,
+): Promise<T> {
+  const place = { context, app, installation: installation.id, owner, repo, fleet: repository.url }
+  return context.app.administer(installation.id, id, octokit => run({ ...place, octokit }))
 }
 
 /** How long the target of an address outside the installation is cached. */
@@ -49,23 +98,23 @@ const LEADS_MS = 600_000
 /** One installation as GitHub has it now: facts are cached until the next push, trees come from the store. */
 export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
   const { store, memory } = context
-  const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
   const trees = new Map<string, string>()
   const fleets = new Map<string, Promise<boolean>>()
   const defaultHeads = new Map<string, string>()
   const noted = new Map<string, string>()
-  let repositories: Promise<readonly ReadableRepository[]> | undefined
+  let repositories: Promise<readonly Repository[]> | undefined
   let designation: Promise<DesignatedFleets> | undefined
   const installation: Installation = {
     id,
+    octokit,
     registry: context.registry,
     repositories: () => {
-      repositories ??= listRepositories(octokit).then(list => list.map(readable))
+      repositories ??= listRepositories(octokit)
       return repositories
     },
     isFleet: repository => {
       const at = defaultHeads.get(repository.url)
-      const ask = () => isDirectory(octokit, nameOf(repository), CLUSTERS, at)
+      const ask = () => isDirectory({ ...repository, octokit }, CLUSTERS, at)
       const key = `${repository.url} ${at ?? ''}`
       const answer =
         fleets.get(key) ??
@@ -74,11 +123,11 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       return answer
     },
     designation: () => {
-      designation ??= readDesignation(context, installation, octokit)
+      designation ??= readDesignation(context, installation)
       return designation
     },
     file: (repository, path) =>
-      memory.recall(repository, `file ${path}`, () => readFile(octokit, nameOf(repository), path)),
+      memory.recall(repository, `file ${path}`, () => readFile({ ...repository, octokit }, path)),
     noteHead: (repository, branch, commit, tree) => {
       noted.set(headKey(repository, { branch }), commit)
       if (tree !== undefined) trees.set(commit, tree)
@@ -88,12 +137,12 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       const known = noted.get(headKey(repository, ref))
       if (known !== undefined) return known
       const question = `head ${JSON.stringify(ref)}`
-      const head = await memory.recall(repository, question, () => readHead(octokit, nameOf(repository), ref))
+      const head = await memory.recall(repository, question, () => readHead({ ...repository, octokit }, ref))
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
     leadsTo: async name => {
-      const ask = async () => (await readRepository(octokit, name))?.id ?? null
+      const ask = async () => (await readRepository({ ...name, octokit }))?.id ?? null
       const key = `${name.owner}/${name.repo}`.toLowerCase()
       return (await memory.recallAt({ id }, sinceNames(await installation.repositories()), key, ask)) ?? undefined
     },
@@ -101,7 +150,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
     parent: (repository, commit) => firstParent(context, octokit, repository, commit),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
-      return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
+      return readTree({ octokit, ...repository, commit, ...(tree ? { tree } : {}) }, store)
     },
   }
   return installation
@@ -114,16 +163,16 @@ function roleFacts(
   octokit: Octokit,
 ): Pick<Installation, 'lookUp' | 'mayRead' | 'administers' | 'requiresCheck' | 'isAdopted'> {
   const administers = (name: RepositoryName, login: string) =>
-    unlessRefused(async () => (await readRole(octokit, name, login)) === 'admin', false)
+    unlessRefused(async () => (await readRole({ ...name, octokit }, login)) === 'admin', false)
   return {
-    lookUp: name => unlessRefused(() => readRepository(octokit, name), undefined),
-    mayRead: (name, login) => mayRead(octokit, name, login),
+    lookUp: name => unlessRefused(() => readRepository({ ...name, octokit }), undefined),
+    mayRead: (name, login) =>
+      unlessRefused(async () => (await readRole({ ...name, octokit }, login)) !== 'none', false),
     administers,
     requiresCheck: (repository, branch) =>
-      unlessRefused(() => requiresCheck(context, id, octokit, repository, branch), false),
+      unlessRefused(() => requiresCheck(context, { id, octokit }, repository, branch), false),
     isAdopted: async ({ repository, commit, file, url }, name) => {
-      const place = { owner: repository.owner, repo: repository.name }
-      const ask = () => introducedBy(octokit, place, { commit, file }, text => namesAddress(text, url))
+      const ask = () => introducedBy({ ...repository, octokit }, { commit, file }, text => namesAddress(text, url))
       const asked = context.memory.recallAt(repository, commit, `declared ${file} ${url}`, ask)
       const logins = await unlessRefused(() => asked, [])
       for (const login of logins) if (!(await administers(name, login))) return false
@@ -132,31 +181,26 @@ function roleFacts(
   }
 }
 
-const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
+const headKey = ({ url }: Repository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
 
 async function firstParent(
   { memory }: WorkerContext,
   octokit: Octokit,
-  repository: ReadableRepository,
+  repository: Repository,
   commit: string,
 ): Promise<string | undefined> {
-  const { owner, name: repo } = repository
-  const ask = async () => (await readCommit(octokit, { owner, repo }, commit)).parents[0] ?? null
+  const ask = async () => (await readCommit({ ...repository, octokit }, commit)).parents[0] ?? null
   return (await memory.recallAt(repository, commit, 'parent', ask)) ?? undefined
 }
 
 /** A cache key that changes when a repository gets another name, and after a while. */
-function sinceNames(repositories: readonly ReadableRepository[]): string {
+function sinceNames(repositories: readonly Repository[]): string {
   const names = hash('sha256', repositories.map(({ id, url }) => `${id} ${url}`).join('\n'))
   return `names ${names} ${Math.floor(Date.now() / LEADS_MS)}`
 }
 
 /** Whether a text contains an address of a repository, in any spelling. */
 const namesAddress = (text: string, url: string) => text.split(/[\s"',]+/).some(word => normaliseUrl(word) === url)
-
-async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {
-  return unlessRefused(async () => (await readRole(octokit, name, login)) !== 'none', false)
-}
 
 /** A repository that GitHub refuses (not selected, blocked, gone) counts as missing. */
 async function unlessRefused<T>(ask: () => Promise<T>, refused: T): Promise<T> {
@@ -168,41 +212,17 @@ async function unlessRefused<T>(ask: () => Promise<T>, refused: T): Promise<T> {
   }
 }
 
-function readable(repository: Repository): ReadableRepository {
-  return {
-    id: repository.id,
-    owner: repository.owner,
-    name: repository.repo,
-    url: repository.url,
-    defaultBranch: repository.defaultBranch,
-    archived: repository.archived,
-    createdAt: repository.createdAt,
-    visibility: repository.visibility,
-    pushedAt: repository.pushedAt,
-  }
-}
-
 /** Whether only commits that our App passed can reach a branch, by GitHub's rules as they are now. */
 async function requiresCheck(
   { app }: WorkerContext,
-  installation: number,
-  octokit: Octokit,
-  { url, owner, name: repo }: ReadableRepository,
+  { id, octokit }: Pick<Installation, 'id' | 'octokit'>,
+  repository: Repository,
   branch: string,
 ): Promise<boolean> {
-  const [identity, rules, { layer, hidden }] = await Promise.all([
-    app.identity(),
-    readBranchRules(octokit, { owner, repo }, branch),
-    readBranchProtection(octokit, { owner, repo }, branch),
-  ])
-  const layers: ProtectionLayer[] = layer ? [layer] : []
   // GitHub shows bypass actors of a ruleset only to clients that may change it: this one reads that, and nothing else
-  const rulesets = rules.length > 0 ? await app.client(installation) : undefined
-  for (const { ruleset: id, ...one } of rules) {
-    const bypass = rulesets && (await readRuleset(rulesets, { owner, repo }, id))?.bypass
-    layers.push({ ...one, kind: 'ruleset', name: `#${id}`, bypass })
-  }
-  const known = { url, branch, layers, hidden, evaluated: [], namesakes: [] }
+  const readOne = async (ruleset: number) => readRuleset({ ...repository, octokit: await app.client(id) }, ruleset)
+  const [identity, found] = await Promise.all([app.identity(), readLayers({ ...repository, octokit }, branch, readOne)])
+  const known = { url: repository.url, branch, ...found, evaluated: [], namesakes: [] }
   return evaluateGate(known, { name: checkNameOf(branch), app: identity.id }).state === 'real'
 }
 

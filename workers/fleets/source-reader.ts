@@ -11,9 +11,10 @@ import {
 import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { openSnapshot, type TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import type { EarlierSnapshot, PinnedRepository, RevisionSetSnapshot } from '../threads/protocol.ts'
-import type { FleetPlace, Installation, ReadableRepository, SourceInstallation } from './worker-context.ts'
+import type { FleetPlace, Installation, SourceInstallation } from './worker-context.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
 export interface Pin {
@@ -60,7 +61,7 @@ export async function mayReadSource(
 const MAX_HIDDEN = 100
 
 /** Owner and name that an address on the fleet's server spells. */
-function nameAt(url: string, fleet: string): RepositoryName | undefined {
+export function nameAt(url: string, fleet: string): RepositoryName | undefined {
   const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
   return server && owner && repo && fleet.startsWith(`${server}/`) ? { owner, repo } : undefined
 }
@@ -74,7 +75,7 @@ export class SourceReader {
   readonly #only: string | undefined
   readonly #heads = new Map<string, Promise<string | undefined>>()
   readonly #artifactHeads = new Map<string, Promise<RegistryHead | undefined>>()
-  readonly #moved = new Map<string, ReadableRepository>()
+  readonly #moved = new Map<string, Repository>()
 
   /** `only`: address of the one readable repository; content of others must not be shown where anyone may write. */
   constructor(installation: SourceInstallation, only?: string) {
@@ -182,7 +183,7 @@ export class SourceReader {
   }
 
   /** The repository to which an address leads: by its name, GitHub's redirect, or the id that the fleet pins. */
-  async at(url: string): Promise<ReadableRepository | undefined> {
+  async at(url: string): Promise<Repository | undefined> {
     return this.#moved.get(url) ?? findRepository(this.#installation, { url })
   }
 
@@ -224,7 +225,7 @@ export class SourceReader {
   }
 
   /** The present commit of a wanted source. */
-  head(repository: ReadableRepository, wanted: WantedSource): Promise<string | undefined> {
+  head(repository: Repository, wanted: WantedSource): Promise<string | undefined> {
     const key = JSON.stringify([repository.url, wanted.ref])
     const known = this.#heads.get(key)
     if (known) return known
@@ -234,7 +235,7 @@ export class SourceReader {
   }
 
   /** The first parent of a commit of a repository, with its content; undefined for the first commit. */
-  async parent(repository: ReadableRepository, commit: string): Promise<EarlierSnapshot | undefined> {
+  async parent(repository: Repository, commit: string): Promise<EarlierSnapshot | undefined> {
     const parent = await this.#installation.parent(repository, commit)
     return parent === undefined
       ? undefined
@@ -261,9 +262,9 @@ type Names = Pick<Installation, 'repositories' | 'leadsTo'>
 export async function findRepository(
   installation: Names,
   wanted: { readonly url: string } | RepositoryName,
-): Promise<ReadableRepository | undefined> {
+): Promise<Repository | undefined> {
   const repositories = await installation.repositories()
-  if (!('url' in wanted)) return repositories.find(one => one.owner === wanted.owner && one.name === wanted.repo)
+  if (!('url' in wanted)) return repositories.find(one => one.owner === wanted.owner && one.repo === wanted.repo)
   const present = repositoryAt(repositories, wanted.url)
   if (present) return present
   const id = await idAt(installation, wanted.url)
@@ -271,7 +272,7 @@ export async function findRepository(
 }
 
 /** The repository that has this address now; GitHub names ignore case, on every server. */
-function repositoryAt(repositories: readonly ReadableRepository[], url: string): ReadableRepository | undefined {
+function repositoryAt(repositories: readonly Repository[], url: string): Repository | undefined {
   return (
     repositories.find(one => one.url === url) ?? repositories.find(one => one.url.toLowerCase() === url.toLowerCase())
   )

@@ -1,18 +1,17 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import type { Registry } from '../../src/cluster/registry.ts'
 import type { Config } from '../../src/config.ts'
-import type { Visibility } from '../../src/fleet/model/source-access.ts'
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { ObjectStore } from '../../src/git/object-store.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { App } from '../../src/github/client/app.ts'
-import type { Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
-import type { NamedRepository } from '../../src/github/contents/repositories.ts'
+import type { Octokit, OurRepository, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { NamedRepository, Repository } from '../../src/github/contents/repositories.ts'
 import type { Candidate, Designation, DesignationRecord } from '../../src/github/designate.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { Metrics } from '../../src/receive/metrics.ts'
 import type { Outbox } from '../../src/receive/outbox.ts'
-import type { Queue } from '../../src/receive/queue.ts'
+import type { Attempt, Queue } from '../../src/receive/queue.ts'
 import type { PageStore } from '../../src/surface/pages/page-store.ts'
 import type { StatementStore, WorkStore } from '../../src/surface/pages/work-store.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
@@ -50,7 +49,7 @@ export const CLUSTERS = 'clusters'
 
 /** A file of a repository that names the address of another one. */
 interface DeclaredPlace {
-  readonly repository: ReadableRepository
+  readonly repository: Repository
   readonly commit: string
   readonly file: string
   readonly url: string
@@ -59,19 +58,21 @@ interface DeclaredPlace {
 /** Reads the parts of a revision set through one installation, so that no other installation's rights are used. */
 export interface Installation {
   readonly id: number
+  /** The client of all its reads. */
+  readonly octokit: Octokit
   /** Where artifacts are read, with the operator's credentials for what the platform declares. */
   readonly registry: Registry
-  repositories(): Promise<readonly ReadableRepository[]>
+  repositories(): Promise<readonly Repository[]>
   /** Whether the repository has a `clusters` directory on its default branch. */
-  isFleet(repository: ReadableRepository): Promise<boolean>
+  isFleet(repository: Repository): Promise<boolean>
   /** Which repositories evaluate others, read once per job: decided by designation, never by a repository's content. */
   designation(): Promise<DesignatedFleets>
   /** A file on the default branch; undefined if there is none. */
-  file(repository: ReadableRepository, path: string): Promise<Uint8Array | undefined>
+  file(repository: Repository, path: string): Promise<Uint8Array | undefined>
   /** The present commit of a ref; undefined if it does not exist or the repository is empty. */
-  head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
+  head(repository: Repository, ref: SourceRef): Promise<string | undefined>
   /** Notes the commit of a branch that the caller has just read, to save a request. */
-  noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
+  noteHead(repository: Repository, branch: string, commit: string, tree?: string): void
   /** The repository at an address, as GitHub has it now; undefined if there is none that the App may know of. */
   lookUp(name: RepositoryName): Promise<NamedRepository | undefined>
   /** GitHub's id of the repository to which a name leads, an earlier one too; remembered for some minutes. */
@@ -81,13 +82,13 @@ export interface Installation {
   /** Whether a person administers a repository. */
   administers(name: RepositoryName, login: string): Promise<boolean>
   /** Whether GitHub's rules require our check on a branch, without a known bypass. */
-  requiresCheck(repository: ReadableRepository, branch: string): Promise<boolean>
+  requiresCheck(repository: Repository, branch: string): Promise<boolean>
   /** Whether all whose merged pull requests wrote a repository's address into a file administer that repository. */
   isAdopted(declared: DeclaredPlace, name: RepositoryName): Promise<boolean>
   /** The first parent of a commit; undefined for the first one of the repository. */
-  parent(repository: ReadableRepository, commit: string): Promise<string | undefined>
+  parent(repository: Repository, commit: string): Promise<string | undefined>
   /** `tree`: its tree id, where the caller knows it. */
-  content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
+  content(repository: Repository, commit: string, tree?: string): Promise<TreeSnapshot>
 }
 
 /** The part of an installation that reads the sources of a fleet. */
@@ -106,29 +107,31 @@ export type SourceInstallation = Pick<
   | 'content'
 >
 
-/** A repository that the App may read, as GitHub names it. */
-export interface ReadableRepository extends Pushed {
-  readonly owner: string
-  readonly name: string
-  /** Normalized by normaliseUrl: how Flux sources name it. */
-  readonly url: string
-  readonly createdAt: string
-  /** It is read-only: no pushes, no comments. */
-  readonly archived: boolean
-  readonly visibility: Visibility
-}
-
 /** A fleet repository on the branch that clusters follow. */
 export interface FleetPlace {
-  readonly repository: ReadableRepository
+  readonly repository: Repository
   readonly branch: string
 }
 
-/** A repository as one installation reads it. */
-export interface OpenedRepository {
+/** What a job is about: a repository as its installation reads it, with a token that can write nowhere. */
+export interface Case extends OurRepository {
+  readonly context: WorkerContext
+  readonly attempt: Pick<Attempt, 'lastAttempt'>
   readonly installation: Installation
-  readonly repository: ReadableRepository
-  readonly octokit: Octokit
+  readonly repository: Repository
+}
+
+/** The same, with the client that writes to it. */
+export interface WritableCase extends Case {
+  readonly writer: Writer
+}
+
+/** A repository that is changed, with a token that can write to no other one. */
+export interface Writer extends OurRepository {
+  readonly context: WorkerContext
+  readonly installation: number
+  /** Address of the fleet whose trail records each change; undefined: no fleet is affected. */
+  readonly fleet: string | undefined
 }
 
 /** Which repositories of one installation evaluate others, as far as that is decided. */

@@ -1,10 +1,11 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { mayLeadTo } from '../../src/fleet/model/source-access.ts'
+import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { readBranchProtection, readBranchRules } from '../../src/github/protection.ts'
 import type { Queue } from '../../src/receive/queue.ts'
 import { type Base, checkNames, isTenancyCheck, type NamedCheck } from '../../src/verdict/check-names.ts'
 import { readFleets, type StandingFleet } from '../fleets/evaluate-revision-set.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case } from '../fleets/worker-context.ts'
 
 /** The gated bases of one repository, as they are now. */
 export interface RepositoryBases {
@@ -15,12 +16,8 @@ export interface RepositoryBases {
 }
 
 /** Reads which bases of a repository are gated. `fleets`: the present fleets, if the caller has read them. */
-export async function readBases(
-  context: WorkerContext,
-  subject: OpenedRepository,
-  fleets?: readonly StandingFleet[],
-): Promise<RepositoryBases> {
-  const { installation, repository } = subject
+export async function readBases(subject: Case, fleets?: readonly StandingFleet[]): Promise<RepositoryBases> {
+  const { context, installation, repository } = subject
   const standing = fleets ?? (await readFleets(context, installation))
   const { url, defaultBranch } = repository
   const followed = followedIn(standing, url)
@@ -32,7 +29,7 @@ export async function readBases(
     branch,
     isDefault: branch === defaultBranch,
     followed: anyBranch || followed.includes(branch),
-    required: await requiredNames(context, subject, branch),
+    required: await requiredNames(subject, branch),
   })
   return {
     followed,
@@ -53,15 +50,12 @@ function followedIn(fleets: readonly StandingFleet[], url: string): string[] {
  * Reads which of our checks GitHub's effective rules require on a branch, by rulesets of repository, organization and
  * enterprise, and branch protection. Undefined if GitHub does not show the rules to the App. Cached until forgetRules.
  */
-async function requiredNames(
-  { queue, memory }: Pick<WorkerContext, 'queue' | 'memory'>,
-  { installation, repository, octokit }: OpenedRepository,
-  branch: string,
-): Promise<readonly string[] | undefined> {
-  const ask = () => askNames(octokit, { owner: repository.owner, repo: repository.name }, branch)
-  const generation = await queue.entries(keyOf(installation.id))
+async function requiredNames(subject: Case, branch: string): Promise<readonly string[] | undefined> {
+  const { context, installation, repository } = subject
+  const ask = () => askNames(subject, branch)
+  const generation = await context.queue.entries(keyOf(installation.id))
   if (Number.isNaN(generation)) return ask()
-  return memory.recallAt(repository, `rules ${generation}`, `${repository.url} ${branch}`, ask)
+  return context.memory.recallAt(repository, `rules ${generation}`, `${repository.url} ${branch}`, ask)
 }
 
 /** Drops the cached rules of an installation in every process, after a change or a long time. */
@@ -71,11 +65,11 @@ export async function forgetRules(queue: Pick<Queue, 'withLock'>, installation: 
 
 const keyOf = (installation: number) => `rules of ${installation}`
 
-async function askNames(octokit: OpenedRepository['octokit'], name: { owner: string; repo: string }, branch: string) {
+async function askNames(repository: GitHubRepository, branch: string) {
   try {
     const [rules, { layer, hidden }] = await Promise.all([
-      readBranchRules(octokit, name, branch),
-      readBranchProtection(octokit, name, branch),
+      readBranchRules(repository, branch),
+      readBranchProtection(repository, branch),
     ])
     if (hidden && !layer) return undefined
     const checks = [...rules, ...(layer ? [layer] : [])].flatMap(one => one.checks)

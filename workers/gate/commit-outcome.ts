@@ -10,7 +10,7 @@ import { type Decision, decide, NO_DECISIONS } from '../../src/verdict/decide.ts
 import { type Fix, fixesOf } from '../../src/verdict/fixes.ts'
 import type { OfferedFix } from '../../src/verdict/suggestions.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
-import type { FleetPlace, OpenedRepository } from '../fleets/worker-context.ts'
+import type { Case, FleetPlace } from '../fleets/worker-context.ts'
 
 /** An outcome, and the commit and repository that it is about. */
 export interface CommitOutcome {
@@ -108,7 +108,7 @@ export function textsOf(snapshot: TreeSnapshot): (path: string) => string | unde
 
 /** Builds the comment and the suggestions for a pull request. `page`: address of the details page. */
 export async function statementOf(
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   {
     own,
@@ -131,7 +131,7 @@ export async function statementOf(
 }
 
 async function fixesHere(
-  { installation, repository }: OpenedRepository,
+  { installation, repository }: Case,
   pull: PullRequest,
   evaluated: CommitOutcome,
 ): Promise<readonly Fix[]> {

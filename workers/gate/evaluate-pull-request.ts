@@ -1,17 +1,16 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { OurRepository } from '../../src/github/client/octokit.ts'
 import { type PullRequest, pullCommits, readTestMerge, type TestMerge } from '../../src/github/pull-request.ts'
-import type { Attempt } from '../../src/receive/queue.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { PRUNE_RUN, readPruneRecord } from '../../src/surface/command/record.ts'
 import { type ChangePrunes, changePrunes, combinedPrunes } from '../../src/verdict/change-prunes.ts'
 import { NO_DECISIONS } from '../../src/verdict/decide.ts'
 import { assertDesignated } from '../fleets/designation.ts'
 import { evaluateChange, type FleetAnswer, peopleOfPull } from '../fleets/evaluate-change.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
-import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import type { Case, WorkerContext } from '../fleets/worker-context.ts'
+import { finalError } from '../job-error.ts'
 import { type CommitOutcome, decisionOf, outcomeOf, readFixes } from './commit-outcome.ts'
 import { readDecisions } from './human-decisions.ts'
 
@@ -20,57 +19,46 @@ import { readDecisions } from './human-decisions.ts'
  * Throws errors that a retry may resolve.
  */
 export async function evaluatePullRequest(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
-  attempt: Attempt,
   merging?: Promise<TestMerge>,
 ): Promise<CommitOutcome> {
-  const { repository, octokit } = subject
+  const { context, repository, attempt } = subject
   const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
   try {
-    const name = { owner: repository.owner, repo: repository.name }
-    const merge = await (merging ?? readTestMerge(octokit, name, pull))
-    return await withPruneApproval(context, subject, pull, await evaluateMerge(context, subject, pull, merge, where))
+    const merge = await (merging ?? readTestMerge(subject, pull))
+    return await withPruneApproval(subject, pull, await evaluateMerge(subject, pull, merge, where))
   } catch (error) {
-    if (isTriedAgain(error, attempt)) throw error
+    const outcome = finalError(error, attempt)
     context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'pull request could not be evaluated')
-    return { outcome: asBailiwickError(error), context: where }
+    return { outcome, context: where }
   }
 }
 
 /** Adds who approved the prunes of the change: exactly these, or more. */
-async function withPruneApproval(
-  { app }: WorkerContext,
-  { octokit, repository }: OpenedRepository,
-  pull: PullRequest,
-  evaluated: CommitOutcome,
-): Promise<CommitOutcome> {
+async function withPruneApproval(subject: Case, pull: PullRequest, evaluated: CommitOutcome): Promise<CommitOutcome> {
   const { prunes } = evaluated.context
   if (!prunes) return evaluated
-  const name = { owner: repository.owner, repo: repository.name }
-  const place = { number: pull.number, head: pull.head.sha }
-  const record = await pullPruneRecord(octokit, await app.identity(), name, place)
+  const record = await pullPruneRecord(subject, { number: pull.number, head: pull.head.sha })
   const approved = new Set(record?.prints)
   if (!record || !prunes.prints.every(one => approved.has(one))) return evaluated
   return { ...evaluated, context: { ...evaluated.context, prunes: { ...prunes, approvedBy: record.by } } }
 }
 
 async function evaluateMerge(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   merge: TestMerge,
   where: ReportContext,
 ): Promise<CommitOutcome> {
-  const { installation, repository } = subject
+  const { context, installation, repository } = subject
   const pin = { url: repository.url, branch: pull.base.ref }
   const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   const people = peopleOfPull(subject, pull)
   installation.noteHead(repository, pin.branch, merge.base)
   await assertDesignated(installation)
-  const answers = await evaluateChange(context, installation, { head, base, people, isGated: true })
+  const answers = await evaluateChange(subject, { head, base, people, isGated: true })
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
@@ -94,15 +82,13 @@ export interface EvaluatedPull {
  * the verdict is known. Throws errors that a retry may resolve.
  */
 export async function evaluateWithDecisions(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   runs: () => Promise<readonly OurCheckRun[]>,
-  attempt: Attempt,
   merging?: Promise<TestMerge>,
 ): Promise<EvaluatedPull> {
-  const evaluated = await evaluatePullRequest(context, subject, pull, attempt, merging)
-  const decisions = await readDecisions(context, subject, pull, evaluated, await runs())
+  const evaluated = await evaluatePullRequest(subject, pull, merging)
+  const decisions = await readDecisions(subject, pull, evaluated, await runs())
   // the App cannot write to a fork
   const fixable = !pull.head.fork && readFixes(evaluated).length > 0
   return { pull, evaluated: { ...evaluated, context: { ...evaluated.context, fixable, decisions } } }
@@ -170,24 +156,22 @@ const MAX_COMMITS = 10
 
 /** The last approval on a pull request: on its head, or on an earlier commit that it still has. */
 export async function pullPruneRecord(
-  octokit: Octokit,
-  app: AppIdentity,
-  repository: RepositoryName,
+  repository: OurRepository,
   { number, head }: { readonly number: number; readonly head: string },
 ): Promise<PruneRecord | undefined> {
-  const own = await pruneRecordOn(octokit, app, repository, head)
+  const own = await pruneRecordOn(repository, head)
   if (own?.pull === number) return own
-  const commits = await pullCommits(octokit, repository, number)
+  const commits = await pullCommits(repository, number)
   for (const sha of commits.reverse().slice(0, MAX_COMMITS)) {
-    const record = sha === head ? undefined : await pruneRecordOn(octokit, app, repository, sha)
+    const record = sha === head ? undefined : await pruneRecordOn(repository, sha)
     if (record?.pull === number) return record
   }
   return undefined
 }
 
 /** The record of a prune approval on a commit. */
-export async function pruneRecordOn(octokit: Octokit, app: AppIdentity, repository: RepositoryName, sha: string) {
-  const runs = await listOurCheckRuns(octokit, app, repository, sha)
+export async function pruneRecordOn(repository: OurRepository, sha: string) {
+  const runs = await listOurCheckRuns(repository, sha)
   return readPruneRecord(runs.find(({ name }) => name === PRUNE_RUN)?.text ?? '')
 }
 

@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
-import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { listCommentsSince } from '../../src/github/comments.ts'
 import { type LabelEvent, lastLabelEvent } from '../../src/github/issues.ts'
 import { readRole } from '../../src/github/people.ts'
@@ -16,7 +15,7 @@ import type { ValidateMergeGroup } from '../../src/receive/queue.ts'
 import { readCommandLine } from '../../src/surface/command/command-line.ts'
 import { OVERRIDE_RUN, readOverrideRecord } from '../../src/surface/command/record.ts'
 import { type HumanDecisions, NO_DECISIONS } from '../../src/verdict/decide.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case } from '../fleets/worker-context.ts'
 import { blocks, type CommitOutcome } from './commit-outcome.ts'
 import { readApprovals } from './missing-approvals.ts'
 
@@ -25,15 +24,14 @@ import { readApprovals } from './missing-approvals.ts'
  * that head.
  */
 export async function readDecisions(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   evaluated: CommitOutcome,
   runs: readonly OurCheckRun[],
 ): Promise<HumanDecisions> {
   const [hold, override, { missing, approvals }] = await Promise.all([
-    readHold(context, subject, pull),
-    readOverride(context, subject, pull, runs),
+    readHold(subject, pull),
+    readOverride(subject, pull, runs),
     readApprovals(subject, { pull, runs: async () => runs }, evaluated),
   ])
   return {
@@ -57,19 +55,15 @@ interface GroupVerdict {
  * contains nothing else.
  */
 export async function readGroupDecisions(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   data: ValidateMergeGroup,
   { alone, evaluated }: GroupVerdict,
 ): Promise<HumanDecisions> {
-  const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
-  const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
+  const number = await pullOfMergeGroup(subject, data.branch, data.sha)
+  const pull = number === undefined ? undefined : await readPullRequest(subject, number)
   if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_DECISIONS
-  const runs = async () => listOurCheckRuns(subject.octokit, await context.app.identity(), data, pull.head.sha)
-  const [hold, asked] = await Promise.all([
-    readHold(context, subject, pull),
-    readApprovals(subject, { pull, runs }, evaluated),
-  ])
+  const runs = () => listOurCheckRuns(subject, pull.head.sha)
+  const [hold, asked] = await Promise.all([readHold(subject, pull), readApprovals(subject, { pull, runs }, evaluated)])
   const { missing, approvals } = asked
   const given = approvals.length > 0 ? { approvals } : {}
   const present: HumanDecisions = { ...NO_DECISIONS, ...(hold ? { hold } : {}), ...given, demands: missing }
@@ -78,7 +72,7 @@ export async function readGroupDecisions(
     context: { ...evaluated.context, decisions: { ...NO_DECISIONS, demands: missing } },
   }
   if (!alone || !blocks(decided)) return present
-  const override = await readOverride(context, subject, pull, await runs())
+  const override = await readOverride(subject, pull, await runs())
   return { ...present, ...(override ? { override } : {}) }
 }
 
@@ -101,18 +95,13 @@ export function isLabeledHold({ labels }: Pick<PullRequest, 'labels'>): boolean 
  * label event decides, because the role triage can remove labels but must not lift a hold; if GitHub does not show the
  * events, the hold stays.
  */
-export async function readHold(
-  context: Pick<WorkerContext, 'app' | 'queue' | 'log'>,
-  subject: OpenedRepository,
-  pull: PullRequest,
-): Promise<HumanDecisions['hold']> {
-  const { repository, octokit, installation } = subject
-  const name = { owner: repository.owner, repo: repository.name }
+export async function readHold(subject: Case, pull: PullRequest): Promise<HumanDecisions['hold']> {
+  const { context, repository, installation, owner, repo } = subject
   const isLabeled = isLabeledHold(pull)
   try {
-    const last = await lastLabelEvent(octokit, name, pull.number, HOLD_LABEL)
-    if (isLabeled) return { by: await holderOf(subject, name, pull.number, last) }
-    if (!last || (await lifts(context, subject, name, last))) return undefined
+    const last = await lastLabelEvent(subject, pull.number, HOLD_LABEL)
+    if (isLabeled) return { by: await holderOf(subject, pull.number, last) }
+    if (!last || (await lifts(subject, last))) return undefined
     return { by: `the label ${HOLD_LABEL}`, takenOffBy: last.login ?? 'an account that is gone' }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
@@ -121,35 +110,30 @@ export async function readHold(
       'history of the hold label could not be read',
     )
     if (isLabeled) return { by: `the label ${HOLD_LABEL}` }
-    const data = { installation: installation.id, ...name, pull: pull.number }
+    const data = { installation: installation.id, owner, repo, pull: pull.number }
     await context.queue.add('validate-pull-request', data, { delayMs: AGAIN_MS })
     return { by: 'Bailiwick, because GitHub does not show the history of the hold label' }
   }
 }
 
 /** Whether the person who removed the label may lift a hold, or our App did, which checked their role before. */
-async function lifts(
-  { app }: Pick<WorkerContext, 'app'>,
-  { octokit }: OpenedRepository,
-  name: RepositoryName,
-  { on, login }: LabelEvent,
-): Promise<boolean> {
+async function lifts(subject: Case, { on, login }: LabelEvent): Promise<boolean> {
   if (on) return true // the label is gone without its own event: it was deleted from the repository
   if (login === undefined) return false
-  if (login === `${(await app.identity()).slug}[bot]`) return true
-  return MAY_WRITE.includes(await readRole(octokit, name, login))
+  if (login === `${subject.app.slug}[bot]`) return true
+  return MAY_WRITE.includes(await readRole(subject, login))
 }
 
-async function holderOf(subject: OpenedRepository, name: RepositoryName, pull: number, last: LabelEvent | undefined) {
+async function holderOf(subject: Case, pull: number, last: LabelEvent | undefined) {
   if (!last?.on || last.login === undefined) return `the label ${HOLD_LABEL}`
   if (!last.login.endsWith('[bot]')) return last.login
-  return (await commander(subject, name, pull, last.at)) ?? last.login
+  return (await commander(subject, pull, last.at)) ?? last.login
 }
 
 /** Who had our App add it, only for display: their role was checked then. */
-async function commander({ octokit }: OpenedRepository, name: RepositoryName, pull: number, at: string) {
+async function commander(subject: Case, pull: number, at: string) {
   const since = new Date(Date.parse(at) - WAITS_MS).toISOString()
-  const comments = await listCommentsSince(octokit, name, pull, since)
+  const comments = await listCommentsSince(subject, pull, since)
   const asked = comments.findLast(
     ({ author, body, createdAt }) =>
       author.type === 'User' && createdAt <= at && readCommandLine(body)?.verb === 'hold',
@@ -163,8 +147,7 @@ async function commander({ octokit }: OpenedRepository, name: RepositoryName, pu
  * override.
  */
 async function readOverride(
-  _context: WorkerContext,
-  { octokit, repository }: OpenedRepository,
+  subject: Case,
   pull: PullRequest,
   runs: readonly OurCheckRun[],
 ): Promise<HumanDecisions['override']> {
@@ -172,8 +155,7 @@ async function readOverride(
   if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
   const record = readOverrideRecord(run.text)
   if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
-  const name = { owner: repository.owner, repo: repository.name }
-  if (!isSince(record.at, await openedAnew(octokit, name, pull.number, REOPENED))) return undefined
+  if (!isSince(record.at, await openedAnew(subject, pull.number, REOPENED))) return undefined
   const { by, reason, confirmedBy } = record
   return { by: confirmedBy === undefined ? by : `${by}, confirmed by ${confirmedBy}`, reason }
 }

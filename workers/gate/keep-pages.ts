@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { Visibility } from '../../src/fleet/model/source-access.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { readCommitSummary } from '../../src/github/contents/commits.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import {
   type ListedPullRequest,
   type PullRequest,
@@ -29,13 +29,7 @@ import type { ClusterAudit } from '../../src/verdict/audit/audit-item.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { StandingFleet } from '../fleets/evaluate-revision-set.ts'
 import { narrowerSources, withoutSources } from '../fleets/source-reader.ts'
-import type {
-  FleetPlace,
-  Installation,
-  OpenedRepository,
-  ReadableRepository,
-  WorkerContext,
-} from '../fleets/worker-context.ts'
+import type { Case, FleetPlace, Installation, WorkerContext } from '../fleets/worker-context.ts'
 import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 import { headsThatDecide } from './bases.ts'
 import { type CommitOutcome, decisionOf, readFixes, textsOf } from './commit-outcome.ts'
@@ -49,7 +43,7 @@ const LIMIT_MS = 2_000
  */
 export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,
-  { owner, repo, repositoryId, visibility }: PageOwner,
+  { owner, repo, id: repositoryId, visibility }: Repository,
   check: string,
   evaluated: CommitOutcome,
   about?: PullRequest | PageCommit,
@@ -60,8 +54,7 @@ export async function keepPage(
   const at = new Date().toISOString()
   const fixes = readFixes(evaluated)
   const place = {
-    ...{ owner, repo, check, at, visibility },
-    ...(repositoryId === undefined ? {} : { repositoryId }),
+    ...{ owner, repo, repositoryId, check, at, visibility },
     ...(about && ('number' in about ? { pull: pagePull(about) } : { commit: about })),
     ...(fixes.length > 0 ? { fixes } : {}),
   }
@@ -84,53 +77,37 @@ function resultOf(outcome: Outcome): string {
   return outcome instanceof BailiwickError ? 'error' : outcome.result
 }
 
-/** The repository that a page is about. */
-export interface PageOwner {
-  readonly owner: string
-  readonly repo: string
-  /** GitHub's id: a later repository of that name does not get the page. */
-  readonly repositoryId?: number
-  readonly visibility: Visibility
-}
-
 /** Pull requests of a merge group that a page names. */
 const MAX_PULLS = 20
 
-type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
 type PageContext = Pick<WorkerContext, 'pages' | 'log'>
 
 /** The facts about a commit on the page of a branch; those that GitHub does not return in time are left out. */
 export async function pageCommitOf(
-  context: PageContext,
-  { octokit, repository }: Asked,
+  subject: Case,
   { branch, sha }: { readonly branch: string; readonly sha: string },
 ): Promise<PageCommit> {
-  const name = { owner: repository.owner, repo: repository.name }
-  const summary = await inTime(context, () => readCommitSummary(octokit, name, sha))
+  const summary = await inTime(subject.context, () => readCommitSummary(subject, sha))
   return { branch, ...summary }
 }
 
 /** The same for a merge group, with the pull requests that the queue merges with it. */
-export async function pageCommitOfGroup(
-  context: PageContext,
-  subject: Asked,
-  group: ValidateMergeGroup,
-): Promise<PageCommit> {
+export async function pageCommitOfGroup(subject: Case, group: ValidateMergeGroup): Promise<PageCommit> {
   const [commit, pulls] = await Promise.all([
-    pageCommitOf(context, subject, group),
-    inTime(context, () => pullsOf(subject, group)),
+    pageCommitOf(subject, group),
+    inTime(subject.context, () => pullsOf(subject, group)),
   ])
   return { ...commit, ...pulls }
 }
 
 async function pullsOf(
-  { octokit }: Asked,
+  subject: Case,
   group: ValidateMergeGroup,
 ): Promise<Pick<PageCommit, 'pulls' | 'morePulls'> | undefined> {
-  const numbers = await pullsOfMergeGroup(octokit, group, group.branch, group)
+  const numbers = await pullsOfMergeGroup(subject, group.branch, group)
   if (!numbers) return undefined
   const read = numbers.slice(0, MAX_PULLS).map(async number => {
-    const pull = await readPullRequest(octokit, group, number)
+    const pull = await readPullRequest(subject, number)
     return { number, title: pull?.title.slice(0, 300) ?? '', author: pull?.author?.login ?? '' }
   })
   return { pulls: await Promise.all(read), morePulls: Math.max(0, numbers.length - MAX_PULLS) }
@@ -176,7 +153,7 @@ async function keepFleetPage(
   const narrower = new Set(await narrowerSources(installation, place.repository.url, urls))
   const snapshot = withoutSources(read, narrower)
   const evaluation = narrowed(whole, narrower)
-  const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
+  const { id: repositoryId, owner, repo, url: repository, visibility } = place.repository
   const { audit, policies, access } = await askOverview(evaluator, snapshot)
   const fleet = {
     repository,
@@ -225,8 +202,7 @@ const KEEP_PULLS_LIMIT_MS = 5_000
  * `own`: its own verdict, which names the fleets; `shown`: that of its check. Errors are only logged.
  */
 export async function keepPull(
-  context: PullContext,
-  { installation, repository }: OpenedRepository,
+  { context, installation, repository }: Case,
   pull: ListedPullRequest,
   {
     own,
@@ -253,7 +229,7 @@ export async function keepPull(
       listed.push(fleet.url)
       await store.keep(fleet, pulls => withPull(pulls, { ...row, visibility: fleet.visibility }))
     }
-    await store.drop({ owner: repository.owner, repo: repository.name, number: pull.number }, listed)
+    await store.drop({ owner: repository.owner, repo: repository.repo, number: pull.number }, listed)
   })
 }
 
@@ -268,7 +244,7 @@ export async function dropPull(
 
 /** An open pull request that gets a check. */
 interface FoundPull {
-  readonly repository: ReadableRepository
+  readonly repository: Repository
   readonly pull: ListedPullRequest
 }
 
@@ -293,7 +269,7 @@ export async function settlePulls(
   })
 }
 
-const rowOf = ({ owner, name: repo }: ReadableRepository, pull: ListedPullRequest, tenants: readonly string[]) => ({
+const rowOf = ({ owner, repo }: Repository, pull: ListedPullRequest, tenants: readonly string[]) => ({
   ...{ owner, repo, number: pull.number, title: pull.title, author: pull.author?.login ?? '', base: pull.base.ref },
   ...{ isDraft: pull.draft, headSha: pull.head.sha, tenants },
 })
@@ -313,7 +289,7 @@ function tenantsOf({ outcome, context: { changes, audience = [] } }: CommitOutco
 /** Without a known fleet: the pull request's own repository, or the only fleet if it could not be evaluated. */
 async function fleetsWithout(
   installation: Installation,
-  { url }: ReadableRepository,
+  { url }: Repository,
   { outcome }: CommitOutcome,
 ): Promise<readonly FleetPlace[]> {
   const { fleets } = await installation.designation()
@@ -322,13 +298,13 @@ async function fleetsWithout(
   return outcome instanceof BailiwickError && fleets.length === 1 ? fleets : []
 }
 
-async function isNarrower(installation: Installation, fleet: ReadableRepository, source: ReadableRepository) {
+async function isNarrower(installation: Installation, fleet: Repository, source: Repository) {
   return (await narrowerSources(installation, fleet.url, [source.url])).length > 0
 }
 
 /** Changes the lists of one installation, under a lock. */
 interface PullLists {
-  keep(fleet: ReadableRepository, change: (pulls: FleetPulls) => FleetPulls): Promise<void>
+  keep(fleet: Repository, change: (pulls: FleetPulls) => FleetPulls): Promise<void>
   /** Removes a pull request from every list but those of the fleets at these addresses. */
   drop(pull: Pick<PullRow, 'owner' | 'repo' | 'number'>, but: readonly string[]): Promise<void>
 }
@@ -340,7 +316,7 @@ async function changed(
 ): Promise<void> {
   if (publicUrl === undefined) return
   const lists: PullLists = {
-    keep: async ({ owner, name: repo, id: repositoryId, url }, change) => {
+    keep: async ({ owner, repo, id: repositoryId, url }, change) => {
       const stored = await store.pulls(owner, repo)
       const fresh = { owner, repo, repositoryId, rows: [], left: 0 }
       await store.keepPulls(change(stored?.repositoryId === repositoryId ? stored : fresh))

@@ -1,7 +1,7 @@
 import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
 import type { OurCheckRun } from '../../src/github/checks.ts'
-import type { Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
@@ -9,7 +9,7 @@ import { APPROVAL_RUN, readApprovalRecord } from '../../src/surface/command/reco
 import type { GivenApproval, MissingApproval } from '../../src/verdict/decide.ts'
 import { approvalOf, guardedChanges } from '../../src/verdict/required-approvals.ts'
 import { groupApprovals } from '../../src/verdict/summary.ts'
-import type { FleetPlace, Installation, OpenedRepository } from '../fleets/worker-context.ts'
+import type { Case, FleetPlace, Installation } from '../fleets/worker-context.ts'
 import type { CommitOutcome, FleetApprovals } from './commit-outcome.ts'
 
 /**
@@ -17,7 +17,7 @@ import type { CommitOutcome, FleetApprovals } from './commit-outcome.ts'
  * fleet, asks for nothing else and is not from a fork. `evaluated` lists its changes.
  */
 export async function readApprovals(
-  subject: OpenedRepository,
+  subject: Case,
   asked: AskedPull,
   evaluated: CommitOutcome,
 ): Promise<AskedApprovals> {
@@ -79,7 +79,7 @@ interface AskedPull {
 
 /** The approvals of fleet admins that a pull request needs for its present head. */
 async function adminApprovals(
-  subject: OpenedRepository,
+  subject: Case,
   asked: AskedPull,
   fleet: FleetPlace,
   required: readonly RequiredApproval[],
@@ -100,34 +100,32 @@ async function adminApprovals(
  * command, or as the author who pushed it. Another base or a reopening needs a new one. Commit authors never count.
  */
 async function agreedBy(
-  subject: OpenedRepository,
+  subject: Case,
   { pull, runs }: AskedPull,
   fleet: FleetPlace,
 ): Promise<{ readonly login: string; readonly isOwn?: true } | undefined> {
-  const { octokit, repository } = subject
-  const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()
-  const present = await presentReviews(octokit, name, pull)
+  const present = await presentReviews(subject, pull)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
   const run = (await runs()).find(one => one.name === APPROVAL_RUN && one.headSha === pull.head.sha)
   const record = run?.conclusion === 'success' ? readApprovalRecord(run.text) : undefined
   const recorded =
     record?.pull === pull.number && record.base === pull.base.ref ? [{ ...record, login: record.by }] : []
   if (present.length + recorded.length === 0 && !mayBeOwn) return undefined
-  const anew = await openedAnew(octokit, name, pull.number)
+  const anew = await openedAnew(subject, pull.number)
   for (const { login, at } of [...present, ...recorded]) {
-    if (isSince(at, anew) && (await isFleetAdmin(subject, fleet, login))) return { login }
+    if (isSince(at, anew) && (await isFleetAdmin(subject.installation, fleet, login))) return { login }
   }
   if (!pull.author || !mayBeOwn || (anew && anew.by?.toLowerCase() !== author)) return undefined
-  const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
-  const isOwn = pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
+  const pusher = await readPusher(subject, pull.head.ref, pull.head.sha)
+  const isOwn = pusher?.toLowerCase() === author && (await isFleetAdmin(subject.installation, fleet, pull.author.login))
   return isOwn ? { login: pull.author.login, isOwn } : undefined
 }
 
 /** Reviews by others than the author that approve exactly this head. */
-async function presentReviews(octokit: Octokit, name: RepositoryName, pull: PullRequest) {
+async function presentReviews(repository: GitHubRepository, pull: PullRequest) {
   const author = pull.author?.login.toLowerCase()
-  const approvals = await listApprovals(octokit, name, pull.number)
+  const approvals = await listApprovals(repository, pull.number)
   return approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
 }
 
@@ -145,11 +143,7 @@ function missingApprovalOf({ rule, path, message, because, source }: RequiredApp
 const RULE = 'gate-fork-untrusted'
 
 /** The maintainer approval that a pull request from a fork needs, if an affected fleet sets `forks: approve`. */
-async function forkApproval(
-  subject: OpenedRepository,
-  pull: PullRequest,
-  fleets: readonly FleetPlace[],
-): Promise<AskedApprovals> {
+async function forkApproval(subject: Case, pull: PullRequest, fleets: readonly FleetPlace[]): Promise<AskedApprovals> {
   const asks = await Promise.all(fleets.map(fleet => asksForApproval(subject, fleet)))
   if (!asks.includes(true)) return { missing: [], approvals: [] }
   const by = await approvedBy(subject, pull)
@@ -162,10 +156,7 @@ async function forkApproval(
   return { missing: [approval], approvals: [] }
 }
 
-async function asksForApproval(
-  { installation }: OpenedRepository,
-  { repository, branch }: FleetPlace,
-): Promise<boolean> {
+async function asksForApproval({ installation }: Case, { repository, branch }: FleetPlace): Promise<boolean> {
   const commit = await installation.head(repository, { branch })
   if (commit === undefined) return false
   const tree = openSnapshot(await installation.content(repository, commit))
@@ -173,44 +164,38 @@ async function asksForApproval(
   return forks === 'approve' || error !== undefined
 }
 
-async function approvedBy({ octokit, repository }: OpenedRepository, pull: PullRequest): Promise<string | undefined> {
-  const name = { owner: repository.owner, repo: repository.name }
-  const present = await presentReviews(octokit, name, pull)
+async function approvedBy(subject: Case, pull: PullRequest): Promise<string | undefined> {
+  const present = await presentReviews(subject, pull)
   if (present.length === 0) return undefined
-  const anew = await openedAnew(octokit, name, pull.number)
+  const anew = await openedAnew(subject, pull.number)
   for (const { login, at } of present) {
     if (!isSince(at, anew)) continue
-    const role = await readRole(octokit, name, login)
+    const role = await readRole(subject, login)
     if (role === 'admin' || role === 'maintain') return login
   }
   return undefined
-}
-
-/** An installation, and the client with its token. */
-export interface FleetAccess {
-  readonly installation: Installation
-  readonly octokit: Octokit
 }
 
 /**
  * Whether a person is a fleet admin now: role `maintain` or `admin` on the fleet repository, or listed in `approvers`
  * of its file on the branch that clusters follow. Claims of events and commits never count.
  */
-export async function isFleetAdmin(access: FleetAccess, fleet: FleetPlace, login: string): Promise<boolean> {
+export async function isFleetAdmin(installation: Installation, fleet: FleetPlace, login: string): Promise<boolean> {
   const { repository } = fleet
-  const role = await readRole(access.octokit, { owner: repository.owner, repo: repository.name }, login)
+  const { octokit } = installation
+  const role = await readRole({ ...repository, octokit }, login)
   if (role === 'admin' || role === 'maintain') return true
-  const approvers = await approversOf(access.installation, fleet)
+  const approvers = await approversOf(installation, fleet)
   if (approvers.includes(login.toLowerCase())) return true
-  return isInTeams(access.octokit, teamsAmong(approvers, repository.owner), login)
+  return isInTeams(octokit, teamsAmong(approvers, repository.owner), login)
 }
 
 /** Whether anyone else is a fleet admin. Members of a listed team are not read, so a team counts as others. */
-export async function hasOtherAdmins(access: FleetAccess, fleet: FleetPlace, login: string): Promise<boolean> {
-  const { owner, name } = fleet.repository
+export async function hasOtherAdmins(installation: Installation, fleet: FleetPlace, login: string): Promise<boolean> {
+  const { octokit } = installation
   const all = [
-    ...(await approversOf(access.installation, fleet)),
-    ...(await listMaintainers(access.octokit, { owner, repo: name })),
+    ...(await approversOf(installation, fleet)),
+    ...(await listMaintainers({ ...fleet.repository, octokit })),
   ]
   return all.some(one => one.toLowerCase() !== login.toLowerCase())
 }

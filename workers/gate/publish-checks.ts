@@ -2,23 +2,65 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import { listed, message, part } from '../../src/base/message.ts'
 import {
   announceCheckRun,
+  type CheckRun,
   changeAnnouncement,
   listOurCheckRuns,
   type OurCheckRun,
   publishCheckRun,
 } from '../../src/github/checks.ts'
-import type { Octokit } from '../../src/github/client/octokit.ts'
+import { branchPart, type OurRepository } from '../../src/github/client/octokit.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { Queue } from '../../src/receive/queue.ts'
-import { announcementOf, type Progress } from '../../src/report/check-run-text.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
+import { annotatesTheSame, announcementOf, externalIdOf, type Progress } from '../../src/report/check-run-text.ts'
 import type { PageCommit } from '../../src/report/page/check-page.ts'
-import { checkNameOf, isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
-import type { WorkerContext } from '../fleets/worker-context.ts'
+import { BRANCH_CHECK_NAME, checkNameOf, isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
+import type { Case, Writer } from '../fleets/worker-context.ts'
 import { blocks, type CommitOutcome, decisionOf } from './commit-outcome.ts'
-import { keepPage, type PageOwner } from './keep-pages.ts'
-import { type PublishTarget, publishVerdict } from './publish-verdict.ts'
+import { keepPage } from './keep-pages.ts'
 import { recordVerdict } from './record-decision.ts'
+
+/** Facts that the caller already knows. */
+interface PublishOptions {
+  /** Our runs of the commit as they were listed; absent: they are listed now. */
+  readonly runs?: readonly OurCheckRun[]
+  /** Page with the details. */
+  readonly detailsUrl?: string | undefined
+  /** A run is written although an identical one exists. */
+  readonly again?: boolean | undefined
+  /** Called before something new is written: what cannot be recorded is not published. */
+  readonly record: CheckRun['beforeWrite'] | undefined
+}
+
+/** The check of a branch's tip, which no rule requires. */
+export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], followed: [] }
+
+/**
+ * Publishes an outcome under the name of one check; no other code does. Returns whether it wrote. The external id
+ * describes the content, so publishing the same twice writes once.
+ */
+export async function publishVerdict(
+  repository: OurRepository,
+  check: NamedCheck,
+  { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
+  { runs, detailsUrl, again = false, record }: PublishOptions,
+): Promise<boolean> {
+  const run = checkRunOf(outcome, context)
+  const externalId = externalIdOf(outcome, run, context.kind, check)
+  const say = {
+    ...run,
+    headSha: context.headSha,
+    name: check.name,
+    externalId,
+    again,
+    ...(record ? { beforeWrite: record } : {}),
+    sameLines: (present: string) => annotatesTheSame(present, externalId),
+    ...(detailsUrl === undefined ? {} : { detailsUrl }),
+  }
+  const { written } = await publishCheckRun(repository, say, runs)
+  return written
+}
 
 /** What was published of a pull request or merge group. */
 interface PublishedChecks {
@@ -32,8 +74,7 @@ interface PublishedChecks {
 }
 
 interface Publishing {
-  readonly place: PublishTarget
-  readonly owner: PageOwner & { readonly installation: number }
+  readonly writer: Writer
   /** The pull request, or the commit of a merge group. */
   readonly about: PullRequest | PageCommit
   /** Our runs of the commit. */
@@ -44,19 +85,19 @@ interface Publishing {
 
 /** Publishes a decision under the name of each check of a commit; a name that counts at several bases fails instead. */
 export async function publishChecks(
-  context: WorkerContext,
-  { place, owner, about, runs, again }: Publishing,
+  { repository }: Case,
+  { writer, about, runs, again }: Publishing,
   checks: readonly NamedCheck[],
   decided: CommitOutcome,
 ): Promise<PublishedChecks> {
-  const where = 'number' in about ? { ...owner, pull: about.number } : owner
+  const pull = 'number' in about ? about.number : undefined
   let published: PublishedChecks = { shown: decided, written: false, passes: false }
   for (const check of checks) {
     const outcome = isShared(check) ? sharedOutcome(check, decided) : decided
-    const detailsUrl = await keepPage(context, owner, check.name, outcome, about)
-    const record = () => recordVerdict(context, where, place.app, check.name, outcome)
+    const detailsUrl = await keepPage(writer.context, repository, check.name, outcome, about)
+    const record = () => recordVerdict(writer, pull, check.name, outcome)
     const written =
-      (await publishVerdict(place, check, outcome, { runs, detailsUrl, again, record })) || published.written
+      (await publishVerdict(writer, check, outcome, { runs, detailsUrl, again, record })) || published.written
     const passes = published.passes || !blocks(outcome)
     const isWorse = decisionOf(outcome).severity > decisionOf(published.shown).severity
     published =
@@ -70,10 +111,9 @@ export async function publishChecks(
 /** Neither an override nor an approval lets it pass: they are about one base. */
 function sharedOutcome({ name, bases }: NamedCheck, { context }: CommitOutcome): CommitOutcome {
   const { kind, repository, headSha } = context
-  const quoted = (branch: string) => part('branch', branch, JSON.stringify(branch))
   const outcome = new BailiwickError(
     'check-shared',
-    message`The rules of ${listed(bases.slice(0, MAX_BASES).map(quoted))} accept ${part('branch', name)}, so a pass for one branch would let this commit into the others`,
+    message`The rules of ${listed(bases.slice(0, MAX_BASES).map(branchPart))} accept ${part('branch', name)}, so a pass for one branch would let this commit into the others`,
     {
       fix: `Run \`/bailiwick gate\` on the fleet. Rules that it cannot edit require ${checkNameOf('BRANCH')} of every branch but the default one.`,
     },
@@ -97,7 +137,7 @@ interface Announced {
 }
 
 interface Announcing {
-  readonly place: PublishTarget
+  readonly place: OurRepository
   readonly headSha: string
   /** Names of the checks that the commit gets. */
   readonly names: readonly string[]
@@ -144,14 +184,14 @@ export function announceSlow(announcing: Announcing): Announced {
         given = present
         const announced: OurCheckRun[] = []
         for (const name of names) {
-          const run = await announceCheckRun(place.octokit, place.app, place, { headSha, name, ...text }, present)
+          const run = await announceCheckRun(place, { headSha, name, ...text }, present)
           if (run) announced.push(run)
         }
         return announced
       })
       if (made.length === 0) return
     } else if (text.title !== shownTitle) {
-      for (const { id } of made) await changeAnnouncement(place.octokit, place, id, text)
+      for (const { id } of made) await changeAnnouncement(place, id, text)
     }
     shownTitle = text.title
     if (timer !== undefined) next(everyMs)
@@ -173,26 +213,14 @@ export function announceSlow(announcing: Announcing): Announced {
 
 const atOnce: HeadRuns['withLock'] = (present, write) => write(present)
 
-/** Returns the context with evaluations that report their progress. */
-export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
-  const { evaluator } = context
-  return {
-    ...context,
-    evaluator: {
-      evaluate: request =>
-        evaluator.evaluate(request, ({ rendered, known, total }) =>
-          report({ state: 'rendering', rendered, known, ...(total === undefined ? {} : { total }) }),
-        ),
-    },
-  }
-}
-
-interface Head {
-  readonly queue: Pick<Queue, 'withLock' | 'entries'>
-  readonly place: PublishTarget
-  readonly headSha: string
-  /** Reads the runs. */
-  readonly octokit: Octokit
+/** Returns the case with evaluations that report their progress. */
+export function watched(subject: Case, { report }: Announced): Case {
+  const { evaluator } = subject.context
+  const evaluate: typeof evaluator.evaluate = request =>
+    evaluator.evaluate(request, ({ rendered, known, total }) =>
+      report({ state: 'rendering', rendered, known, ...(total === undefined ? {} : { total }) }),
+    )
+  return { ...subject, context: { ...subject.context, evaluator: { evaluate } } }
 }
 
 /**
@@ -201,12 +229,16 @@ interface Head {
  * between.
  */
 export class HeadRuns {
-  readonly #head: Head
+  readonly #queue: Pick<Queue, 'withLock' | 'entries'>
+  readonly #repository: OurRepository
+  readonly #headSha: string
   #runs: Promise<readonly OurCheckRun[]> | undefined
   #entry = 0
 
-  constructor(head: Head) {
-    this.#head = head
+  constructor(queue: Pick<Queue, 'withLock' | 'entries'>, repository: OurRepository, headSha: string) {
+    this.#queue = queue
+    this.#repository = repository
+    this.#headSha = headSha
   }
 
   /** As they were listed last; listed at most once. After an error they are listed again. */
@@ -223,26 +255,24 @@ export class HeadRuns {
     present: readonly OurCheckRun[],
     write: (runs: readonly OurCheckRun[]) => Promise<T>,
   ): Promise<T> =>
-    this.#head.queue.withLock(this.#key, async entry => {
+    this.#queue.withLock(this.#key, async entry => {
       const isFirst = entry === this.#entry + 1
       this.#entry = entry
       if (isFirst) return write(present)
       this.#runs = undefined
-      const { octokit, place, headSha } = this.#head
-      const latest = await listOurCheckRuns(octokit, place.app, place, headSha)
+      const latest = await listOurCheckRuns(this.#repository, this.#headSha)
       this.#runs = Promise.resolve(latest)
       return write(latest)
     })
 
   async #ask(): Promise<readonly OurCheckRun[]> {
-    const { queue, octokit, place, headSha } = this.#head
-    this.#entry = await queue.entries(this.#key) // before: what is written during the listing counts as new
-    return listOurCheckRuns(octokit, place.app, place, headSha)
+    this.#entry = await this.#queue.entries(this.#key) // before: what is written during the listing counts as new
+    return listOurCheckRuns(this.#repository, this.#headSha)
   }
 
   get #key(): string {
-    const { place, headSha } = this.#head
-    return `${place.owner}/${place.repo}@${headSha}`.toLowerCase()
+    const { owner, repo } = this.#repository
+    return `${owner}/${repo}@${this.#headSha}`.toLowerCase()
   }
 }
 
@@ -251,7 +281,7 @@ export class HeadRuns {
  * Writes nothing if nothing was announced. `runs`: our runs of the commit.
  */
 export async function cancelOvertakenRuns(
-  place: PublishTarget,
+  place: OurRepository,
   headSha: string,
   names: readonly string[],
   runs: readonly OurCheckRun[],
@@ -262,6 +292,6 @@ export async function cancelOvertakenRuns(
     const announced = runs.find(run => run.name === name)
     if (!announced || announced.status === 'completed') continue
     const run = { headSha, name, externalId: '', conclusion: 'cancelled', title, summary, annotations: [] } as const
-    await publishCheckRun(place.octokit, place.app, place, run, runs)
+    await publishCheckRun(place, run, runs)
   }
 }

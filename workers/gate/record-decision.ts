@@ -2,16 +2,15 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { commitFiles } from '../../src/github/branches.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
 import { addDeployKey, removeDeployKey } from '../../src/github/deploy-keys.ts'
-import { type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
+import { type NewPullRequest, type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { isLoopbackUrl } from '../../src/process/environment.ts'
 import { decide, NO_DECISIONS } from '../../src/verdict/decide.ts'
 import type { DecisionKind, TrailAnchor, TrailDecision, TrailRevision } from '../../src/verdict/trail-entry.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { nameInAddress } from '../fleets/source-reader.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
 
 /** Decisions within this time are written together; a GitHub on this machine needs no such pause. */
@@ -49,25 +48,11 @@ export async function recordDecision(
   return outbox.head(place)
 }
 
-type Recording = Pick<WorkerContext, 'outbox' | 'queue' | 'config'>
-
-/** The writing installation, and the fleet; undefined: no fleet is affected, so no trail records it. */
-export interface ActOf {
-  readonly context: Recording
-  readonly app: AppIdentity
-  readonly fleet: FleetAddress | undefined
-}
-
 /** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
-export async function openRecordedPull(
-  act: ActOf,
-  octokit: Octokit,
-  name: RepositoryName,
-  wanted: Parameters<typeof openPullRequest>[3],
-): Promise<OpenedPullRequest> {
-  const opened = await openPullRequest(octokit, act.app, name, wanted)
+export async function openRecordedPull(writer: Writer, wanted: NewPullRequest): Promise<OpenedPullRequest> {
+  const opened = await openPullRequest(writer, wanted)
   const { number: pull, head: commit } = opened
-  await record(act, name, { kind: 'pull-request', result: 'opened', pull, commit, what: `#${pull} ${commit}` })
+  await record(writer, { kind: 'pull-request', result: 'opened', pull, commit, what: `#${pull} ${commit}` })
   return opened
 }
 
@@ -76,54 +61,40 @@ export async function openRecordedPull(
  * crash cannot hide it; if the branch moved meanwhile, the recorded commit is on no branch.
  */
 export function commitRecorded(
-  act: ActOf,
-  octokit: Octokit,
-  name: RepositoryName,
+  writer: Writer,
   pull: number,
-  wanted: Omit<Parameters<typeof commitFiles>[2], 'beforeMove'>,
+  wanted: Omit<Parameters<typeof commitFiles>[1], 'beforeMove'>,
 ): Promise<string | undefined> {
   const beforeMove = (commit: string) =>
-    record(act, name, { kind: 'commit', result: 'committed', pull, commit, what: commit })
-  return commitFiles(octokit, name, { ...wanted, beforeMove })
+    record(writer, { kind: 'commit', result: 'committed', pull, commit, what: commit })
+  return commitFiles(writer, { ...wanted, beforeMove })
 }
 
 /** Adds a read-only deploy key and records it in the trail. False: GitHub refuses the key. */
-export async function addRecordedKey(
-  act: ActOf,
-  octokit: Octokit,
-  name: RepositoryName,
-  wanted: Parameters<typeof addDeployKey>[2],
-): Promise<boolean> {
-  const added = await addDeployKey(octokit, name, wanted)
+export async function addRecordedKey(writer: Writer, wanted: Parameters<typeof addDeployKey>[1]): Promise<boolean> {
+  const added = await addDeployKey(writer, wanted)
   if (added === undefined) return false
-  await record(act, name, { kind: 'key-added', result: 'added', what: `${added} ${wanted.key}` })
+  await record(writer, { kind: 'key-added', result: 'added', what: `${added} ${wanted.key}` })
   return true
 }
 
 /** Deletes a deploy key. Records it before the deletion, so that a crash cannot hide it. */
-export function removeRecordedKey(act: ActOf, octokit: Octokit, name: RepositoryName, key: string): Promise<void> {
-  return removeDeployKey(octokit, name, key, id =>
-    record(act, name, { kind: 'key-deleted', result: 'deleted', what: `${id} ${key}` }),
+export function removeRecordedKey(writer: Writer, key: string): Promise<void> {
+  return removeDeployKey(writer, key, id =>
+    record(writer, { kind: 'key-deleted', result: 'deleted', what: `${id} ${key}` }),
   )
 }
 
 /** `what`: identifies the action within a repository. A deploy key stays on GitHub; the trail has only a hash. */
 async function record(
-  { context, app, fleet }: ActOf,
-  { owner, repo }: RepositoryName,
+  { context, app, owner, repo, installation, fleet }: Writer,
   { what, ...act }: Pick<NewDecision, 'kind' | 'result' | 'pull' | 'commit'> & { readonly what: string },
 ): Promise<void> {
   if (fleet === undefined) return
   const repository = `${owner}/${repo}`
   const digest = hash('sha256', `${act.kind} ${repository} ${what}`)
   const decision = { ...act, id: `${act.kind} ${digest}`, who: `${app.slug}[bot]`, repository, revisions: [], digest }
-  await recordDecision(context, fleet, decision, { once: true })
-}
-
-/** The repository of a verdict, and the pull request where it is about one. */
-interface VerdictPlace extends RepositoryName {
-  readonly installation: number
-  readonly pull?: number
+  await recordDecision(context, { installation, url: fleet }, decision, { once: true })
 }
 
 type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>
@@ -131,12 +102,11 @@ type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>
 /**
  * Records a published verdict in the trail of its fleet, after the approvals that it counts. A verdict that belongs to no fleet
  * is not recorded. An error before the fleet was known belongs to the fleet of that repository, or to the only fleet of
- * the installation.
+ * the installation. `pull`: the pull request that it is about, if any.
  */
 export async function recordVerdict(
-  context: WorkerContext,
-  { installation, owner, repo, pull }: VerdictPlace,
-  app: AppIdentity,
+  { context, installation, owner, repo, app }: Writer,
+  pull: number | undefined,
   check: string,
   published: PublishedVerdict,
 ): Promise<TrailAnchor | undefined> {
@@ -213,13 +183,12 @@ interface Press {
 
 /** Records a pressed button in the trail of each fleet that it affects. */
 export async function recordButton(
-  context: WorkerContext,
-  { installation, repository }: OpenedRepository,
+  { context, installation, owner, repo }: Case,
   { number: pull, head: { sha: commit } }: PullRequest,
   { kind, check, login: who, fleets }: Press,
 ): Promise<void> {
   const id = `button ${kind} ${check} ${commit} ${who}`
-  const about = { repository: `${repository.owner}/${repository.name}`, commit, pull }
+  const about = { repository: `${owner}/${repo}`, commit, pull }
   for (const url of fleets) {
     const decision = { ...about, id, kind, who, result: 'done', revisions: [], digest: hash('sha256', id) }
     await recordDecision(context, { installation: installation.id, url }, decision, { once: true })

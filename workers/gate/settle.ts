@@ -1,13 +1,14 @@
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { listOurCheckRuns, type OurCheckRun, renameCheckRuns } from '../../src/github/checks.ts'
 import { type ListedPullRequest, listOpenPullRequests } from '../../src/github/pull-request.ts'
+import type { Jobs } from '../../src/receive/queue.ts'
 import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/check-run-text.ts'
 import { isTenancyCheck, type NamedCheck, SUPERSEDED_CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { evaluatedEarlier, type FleetAnswer } from '../fleets/evaluate-change.ts'
+import { caseOf, openWriter } from '../fleets/github-installation.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { type RepositoryBases, readBases } from './bases.ts'
-import { openPlace, type PublishTarget } from './publish-verdict.ts'
 
 /** An open pull request, its checks, and our runs on its head at that time. */
 export interface SettledPull {
@@ -21,41 +22,31 @@ export interface SettledPull {
  * pull requests and on the tips of branches, a run that counts for no base, or passes for another one, is renamed.
  * Returns the open pull requests.
  */
-export async function settleRepository(
-  context: WorkerContext,
-  subject: OpenedRepository,
-  bases: RepositoryBases,
-): Promise<readonly SettledPull[]> {
-  const { repository, installation, octokit } = subject
-  const name = { owner: repository.owner, repo: repository.name }
-  const open = await listOpenPullRequests(octokit, name)
-  const app = await context.app.identity()
-  let opened: Promise<PublishTarget> | undefined
-  const place = () => {
-    opened ??= openPlace(context, { installation: installation.id, ...name }, repository.id)
+export async function settleRepository(subject: Case, bases: RepositoryBases): Promise<readonly SettledPull[]> {
+  const { context, repository, installation } = subject
+  const open = await listOpenPullRequests(subject)
+  let opened: Promise<Writer> | undefined
+  const writer = () => {
+    opened ??= openWriter(context, installation.id, repository)
     return opened
   }
   const settled: SettledPull[] = []
   for (const [sha, pulls] of Map.groupBy(open, ({ head }) => head.sha)) {
     const checks = await bases.checksOf(pulls.map(({ base }) => base.ref))
-    const runs = await settleCommit(place, checks, await listOurCheckRuns(octokit, app, name, sha))
+    const runs = await settleCommit(writer, checks, await listOurCheckRuns(subject, sha))
     for (const pull of pulls) settled.push({ pull, checks: checksAt(checks, pull.base.ref), runs })
   }
   for (const branch of bases.followed) {
     const tip = await installation.head(repository, { branch })
     // a passing run of the queue or of an older version would let a pull request from the tip merge at once
     if (tip !== undefined && open.every(({ head }) => head.sha !== tip))
-      await settleCommit(place, await bases.checksOf([branch]), await listOurCheckRuns(octokit, app, name, tip))
+      await settleCommit(writer, await bases.checksOf([branch]), await listOurCheckRuns(subject, tip))
   }
   return settled
 }
 
-function settleCommit(
-  place: () => Promise<PublishTarget>,
-  checks: readonly NamedCheck[],
-  runs: readonly OurCheckRun[],
-) {
-  return supersedeRuns(place, runs, run => isUnasked(run, checks) || isOfOtherBase(run, checks))
+function settleCommit(writer: () => Promise<Writer>, checks: readonly NamedCheck[], runs: readonly OurCheckRun[]) {
+  return supersedeRuns(writer, runs, run => isUnasked(run, checks) || isOfOtherBase(run, checks))
 }
 
 /** Those of the checks of a commit that let it be merged into this base. */
@@ -63,21 +54,34 @@ export function checksAt(checks: readonly NamedCheck[], base: string): readonly 
   return checks.filter(({ bases }) => bases.includes(base))
 }
 
-/** Delay between the evaluations of pull requests whose bases become gated. */
-const SPREAD_MS = 300
-const LATEST_MS = 60_000
-
 /** Updates the checks of a repository, then enqueues an evaluation of every pull request that lost its verdict. */
-export async function settleAndAsk(context: WorkerContext, subject: OpenedRepository): Promise<void> {
-  const { installation, repository } = subject
-  const settled = await settleRepository(context, subject, await readBases(context, subject))
+export async function settleAndAsk(subject: Case): Promise<void> {
+  const settled = await settleRepository(subject, await readBases(subject))
   const missing = settled.filter(
     ({ checks, runs }) => checks.length > 0 && stalenessOfChecks(checks, runs).staleness === 'missing',
   )
-  const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
-  for (const [index, { pull }] of missing.entries()) {
-    const delayMs = Math.min(index * SPREAD_MS, LATEST_MS)
-    await context.queue.add('validate-pull-request', { ...name, pull: pull.number }, { delayMs })
+  const { context, installation, owner, repo } = subject
+  const numbers = missing.map(({ pull }) => pull.number)
+  await evaluateSpread(context, { installation: installation.id, owner, repo }, numbers)
+}
+
+/** A repository whose pull requests are evaluated. */
+type EvaluatedRepository = Omit<Jobs['validate-pull-request'], 'pull' | 'rerun'>
+
+/** Delay between the evaluations of several pull requests, so that a hundred are not a burst. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
+
+/** Enqueues an evaluation of each of these pull requests, some time apart. `before`: how many went before them. */
+export async function evaluateSpread(
+  { queue }: Pick<WorkerContext, 'queue'>,
+  { installation, owner, repo }: EvaluatedRepository,
+  pulls: readonly number[],
+  { before = 0, latestMs = LATEST_MS } = {},
+): Promise<void> {
+  for (const [index, pull] of pulls.entries()) {
+    const delayMs = Math.min((before + index) * SPREAD_MS, latestMs)
+    await queue.add('validate-pull-request', { installation, owner, repo, pull }, { delayMs })
   }
 }
 
@@ -90,21 +94,21 @@ const AT_ONCE = 20
  * verdict, and the sweep evaluates them. `before`: the previous commit of the branch, if known.
  */
 export async function settleFollowed(
-  context: WorkerContext,
-  { installation, octokit }: OpenedRepository,
+  subject: Case,
   head: Pin,
   before: string | undefined,
   answers: readonly FleetAnswer[],
 ): Promise<void> {
   if (before === undefined) return // gated branches follow from what a branch declares, not from its existence
-  const earlier = await evaluatedEarlier(context, installation, { ...head, commit: before })
+  const { context, attempt, installation } = subject
+  const earlier = await evaluatedEarlier(subject, { ...head, commit: before })
   const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
   const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
   const changed = (await installation.repositories()).filter(({ url, archived }) => urls.has(url) && !archived)
   for (const [index, repository] of changed.entries()) {
-    const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
-    if (index < AT_ONCE) await settleAndAsk(context, { installation, repository, octokit })
-    else await context.queue.add('settle-checks', name)
+    const { owner, repo } = repository
+    if (index < AT_ONCE) await settleAndAsk(await caseOf(context, attempt, installation, repository))
+    else await context.queue.add('settle-checks', { installation: installation.id, owner, repo })
   }
   if (darkOf(earlier ?? []) !== darkOf(answers))
     await context.queue.add('sweep-installation', { installation: installation.id })
@@ -144,14 +148,13 @@ export function isOfOtherBase(run: OurCheckRun, checks: readonly NamedCheck[]): 
  * name. Returns those that stay.
  */
 export async function supersedeRuns(
-  place: () => Promise<PublishTarget>,
+  writer: () => Promise<Writer>,
   runs: readonly OurCheckRun[],
   isSuperseded: (run: OurCheckRun) => boolean,
 ): Promise<readonly OurCheckRun[]> {
   const superseded = runs.filter(isSuperseded)
   for (const { name: from, headSha } of superseded) {
-    const { octokit, app, owner, repo } = await place()
-    await renameCheckRuns(octokit, app, { owner, repo }, { headSha, from, to: SUPERSEDED_CHECK_NAME })
+    await renameCheckRuns(await writer(), { headSha, from, to: SUPERSEDED_CHECK_NAME })
   }
   return runs.filter(run => !superseded.includes(run))
 }

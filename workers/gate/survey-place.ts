@@ -3,17 +3,12 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import { listBranchCommits } from '../../src/github/contents/commits.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listNamesakes } from '../../src/github/contents/repositories.ts'
 import { type DesignationRecord, designationMarker } from '../../src/github/designate.ts'
 import { upsertIssue } from '../../src/github/issues.ts'
 import { readOffer } from '../../src/github/own-pulls.ts'
-import {
-  listEvaluatedRulesets,
-  type Ruleset,
-  readBranchProtection,
-  readBranchRules,
-  readRuleset,
-} from '../../src/github/protection.ts'
+import { listEvaluatedRulesets, type Ruleset, readLayers, readRuleset } from '../../src/github/protection.ts'
 import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report.ts'
 import {
   type BaselineState,
@@ -27,19 +22,12 @@ import { foreignCommits } from '../../src/verdict/append-decisions.ts'
 import type { FleetSurvey } from '../../src/verdict/audit/survey-fleet.ts'
 import { namesBranch } from '../../src/verdict/branch-ruleset.ts'
 import { isTenancyCheck, ownCheckName } from '../../src/verdict/check-names.ts'
-import { evaluateGate, type OurCheck, type ProtectionLayer, trailGaps } from '../../src/verdict/evaluate-gate.ts'
+import { evaluateGate, type OurCheck, trailGaps } from '../../src/verdict/evaluate-gate.ts'
 import { NOTHING_EVALUATED } from '../../src/verdict/evaluated.ts'
 import { TRAIL_BRANCH } from '../../src/verdict/trail-entry.ts'
 import type { EvaluatedRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { findRepository, narrowerSources, withoutSources } from '../fleets/source-reader.ts'
-import type {
-  DesignatedFleets,
-  FleetPlace,
-  Installation,
-  ReadableRepository,
-  WorkerContext,
-} from '../fleets/worker-context.ts'
-import type { PublishTarget } from './publish-verdict.ts'
+import type { DesignatedFleets, FleetPlace, Installation, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { openRecordedPull } from './record-decision.ts'
 
 /** The issue form by which teams ask for a tenant. */
@@ -92,19 +80,17 @@ export async function surveyOf(
   }
 }
 
-/** Clients that read everywhere, and one that writes: to the fleet's own repository only. */
-interface SurveyDesk {
-  readonly gates: GateDesk
-  readonly writer: Pick<PublishTarget, 'octokit' | 'app'>
-  readonly installation: Installation
+/** What is known of an installation whose fleets are surveyed. */
+interface SurveyDesk extends GateDesk {
   readonly designation: DesignatedFleets['designation']
   /** The record that the report keeps; undefined if the operator decides. */
   readonly record: Omit<DesignationRecord, 'at'> | undefined
 }
 
 /** Publishes the survey in the fleet's repository: the baseline pull request if needed, and the first report. */
-export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surveyed: SurveyedPlace): Promise<void> {
-  const { gates, writer, installation, record } = desk
+export async function surveyPlace(writer: Writer, desk: SurveyDesk, surveyed: SurveyedPlace): Promise<void> {
+  const { context } = writer
+  const { installation, record } = desk
   const { repository, branch } = surveyed.fleet
   const survey = await surveyOf(context, installation, surveyed)
   const { entries } = await installation.content(repository, surveyed.evaluated.fleetCommit)
@@ -112,19 +98,18 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
   const facts: FirstReportFacts = {
     url: repository.url,
     survey,
-    gates: await readGates(gates, installation, survey.gated),
-    baseline: await offerBaseline({ context, installation }, writer, surveyed.fleet, survey, has(BASELINE_FILE)),
+    gates: await readGates(desk, survey.gated),
+    baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
-    trail: context.outbox ? await readTrailGaps(gates, repository) : 'off',
+    trail: context.outbox ? await readTrailGaps(desk, repository) : 'off',
     ...openDesignation(desk, repository.id),
   }
   const isDefault = branch === repository.defaultBranch
   const marker = isDefault
     ? REPORT_MARKER
     : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
-  const name = { owner: repository.owner, repo: repository.name }
   const seal = record ? `${designationMarker({ ...record, at: repository.id }, context.config.privateKey)}\n` : ''
-  const written = await upsertIssue(writer.octokit, writer.app, name, {
+  const written = await upsertIssue(writer, {
     marker,
     title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
     body: `${marker}\n${seal}\n${firstReport(facts)}`,
@@ -145,10 +130,10 @@ function openDesignation({ designation }: SurveyDesk, repository: number): Pick<
     : {}
 }
 
-/** The client and installation that read the gates. */
+/** How the gates of an installation are read. */
 interface GateDesk {
+  readonly installation: Installation
   readonly app: AppIdentity
-  readonly reader: Octokit
   /** Reads rulesets only: GitHub shows bypass actors only to clients that may change a ruleset. */
   readonly rulesets: Octokit
 }
@@ -157,12 +142,8 @@ interface GateDesk {
 const MAX_BRANCHES = 300
 
 /** Reads and evaluates the protection of these branches on GitHub, uncached. Throws `github-unavailable`. */
-export async function readGates(
-  desk: GateDesk,
-  installation: Installation,
-  branches: readonly GatedBranch[],
-): Promise<BranchGate[]> {
-  const reader = new GateReader(desk, installation)
+export async function readGates(desk: GateDesk, branches: readonly GatedBranch[]): Promise<BranchGate[]> {
+  const reader = new GateReader(desk)
   const gates: BranchGate[] = []
   for (const [index, branch] of branches.entries()) {
     if (index < MAX_BRANCHES) gates.push(await reader.read(branch))
@@ -174,28 +155,26 @@ export async function readGates(
 /** Reads each ruleset once, however many branches it is about. */
 class GateReader {
   readonly #desk: GateDesk
-  readonly #installation: Installation
   readonly #rulesets = new Map<string, Promise<Ruleset | undefined>>()
   readonly #evaluated = new Map<string, Promise<Ruleset[]>>()
 
-  constructor(desk: GateDesk, installation: Installation) {
+  constructor(desk: GateDesk) {
     this.#desk = desk
-    this.#installation = installation
   }
 
   async read({ url, branch }: GatedBranch): Promise<BranchGate> {
-    const repository = await findRepository(this.#installation, { url })
+    const { installation, app } = this.#desk
+    const repository = await findRepository(installation, { url })
     const unread = (why: string) => ({ url, branch, gate: undefined, unread: why })
     if (!repository) return unread('the App is not installed on this repository')
     try {
-      if ((await this.#installation.head(repository, { branch })) === undefined)
-        return unread('the branch does not exist')
+      if ((await installation.head(repository, { branch })) === undefined) return unread('the branch does not exist')
       const check = ownCheckName({ branch, isDefault: branch === repository.defaultBranch })
       return {
         url,
         branch,
         check,
-        gate: await this.#evaluateFleet(repository, branch, { name: check, app: this.#desk.app.id }),
+        gate: await this.#evaluateFleet(repository, branch, { name: check, app: app.id }),
       }
     } catch (error) {
       if (error instanceof BailiwickError && error.code === 'not-permitted') return unread('GitHub does not show it')
@@ -203,43 +182,33 @@ class GateReader {
     }
   }
 
-  async #evaluateFleet(repository: ReadableRepository, branch: string, check: OurCheck) {
-    const { reader: octokit, app } = this.#desk
-    const name = { owner: repository.owner, repo: repository.name }
-    const protection = await readBranchProtection(octokit, name, branch)
-    const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
-    const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
+  async #evaluateFleet(found: Repository, branch: string, check: OurCheck) {
+    const { installation, app } = this.#desk
+    const repository = { ...found, octokit: installation.octokit, app }
+    const layers = await readLayers(repository, branch, async (id, checks) =>
+      checks.some(one => isTenancyCheck(one.context)) ? this.#ruleset(repository, id) : undefined,
+    )
+    const known = { url: repository.url, branch, ...layers, evaluated: [], namesakes: [] }
     const first = evaluateGate(known, check)
     if (first.state === 'real' || first.state === 'weak') return first
     // not gated: looks for rules that resemble a gate, and for namesakes of the check
     const evaluated = (await this.#evaluatedOf(repository)).filter(
       one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
     )
-    const namesakes = await listNamesakes(octokit, app, name, { branch, name: check.name })
+    const namesakes = await listNamesakes(repository, { branch, name: check.name })
     return evaluateGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
   }
 
-  async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {
-    const rules = await readBranchRules(this.#desk.reader, nameOf(repository), branch)
-    const layers: ProtectionLayer[] = []
-    for (const { ruleset: id, ...layer } of rules) {
-      const ours = layer.checks.some(check => isTenancyCheck(check.context))
-      const ruleset = ours ? await this.#ruleset(repository, id) : undefined
-      layers.push({ ...layer, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
-    }
-    return layers
-  }
-
-  #ruleset(repository: ReadableRepository, id: number): Promise<Ruleset | undefined> {
+  #ruleset(repository: Repository, id: number): Promise<Ruleset | undefined> {
     // an organization's ruleset has the same number everywhere
     return remembered(this.#rulesets, `${repository.owner} ${id}`, () =>
-      readRuleset(this.#desk.rulesets, nameOf(repository), id),
+      readRuleset({ ...repository, octokit: this.#desk.rulesets }, id),
     )
   }
 
-  #evaluatedOf(repository: ReadableRepository): Promise<Ruleset[]> {
+  #evaluatedOf(repository: Repository): Promise<Ruleset[]> {
     return remembered(this.#evaluated, repository.url, async () => {
-      const numbers = await listEvaluatedRulesets(this.#desk.reader, nameOf(repository))
+      const numbers = await listEvaluatedRulesets({ ...repository, octokit: this.#desk.installation.octokit })
       const found = await Promise.all(numbers.map(id => this.#ruleset(repository, id)))
       return found.filter(one => one !== undefined)
     })
@@ -252,24 +221,15 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, ask: () => P
   return value
 }
 
-const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })
-
 /** GitHub's facts about the branch of a fleet's trail: its protection, and who wrote its last hundred commits. */
-async function readTrailGaps(
-  { reader, rulesets, app }: Pick<GateDesk, 'reader' | 'rulesets' | 'app'>,
-  { owner, name: repo }: ReadableRepository,
-): Promise<TrailFacts> {
-  const place = { owner, repo }
-  const commits = await listBranchCommits(reader, place, TRAIL_BRANCH)
+async function readTrailGaps({ installation, rulesets, app }: GateDesk, fleet: Repository): Promise<TrailFacts> {
+  const repository = { ...fleet, octokit: installation.octokit }
+  const commits = await listBranchCommits(repository, TRAIL_BRANCH)
   if (commits === undefined) return { branch: TRAIL_BRANCH, gaps: undefined }
-  const { layer, hidden } = await readBranchProtection(reader, place, TRAIL_BRANCH)
-  const layers: ProtectionLayer[] = layer ? [layer] : []
-  for (const { ruleset: id, ...rules } of await readBranchRules(reader, place, TRAIL_BRANCH)) {
-    const ruleset = await readRuleset(rulesets, place, id)
-    layers.push({ ...rules, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
-  }
+  const readOne = (id: number) => readRuleset({ ...fleet, octokit: rulesets }, id)
+  const layers = await readLayers(repository, TRAIL_BRANCH, readOne)
   const foreign = foreignCommits(commits, app.slug).map(({ sha }) => sha)
-  return { branch: TRAIL_BRANCH, gaps: trailGaps({ layers, hidden, foreign }, app.id) }
+  return { branch: TRAIL_BRANCH, gaps: trailGaps({ ...layers, foreign }, app.id) }
 }
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */
@@ -282,24 +242,20 @@ function baselineBranch({ branch, repository }: FleetPlace): string {
  * If people closed or merged it, it is not opened again.
  */
 async function offerBaseline(
-  { context, installation }: { readonly context: WorkerContext; readonly installation: Pick<Installation, 'id'> },
-  { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
+  writer: Writer,
   fleet: FleetPlace,
   survey: FleetSurvey,
   hasFile: boolean,
 ): Promise<BaselineState> {
   if (hasFile) return { kind: 'present' }
   if (survey.baseline === undefined) return { kind: 'not-needed' }
-  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
   const where = { base: fleet.branch, branch: baselineBranch(fleet) }
-  const offer = await readOffer(octokit, app, name, where)
+  const offer = await readOffer(writer, where)
   if (offer.state === 'closed') return { kind: 'declined' }
   const { title, body } = baselineOfferText(survey)
-  const act = { context, app, fleet: { installation: installation.id, url: fleet.repository.url } }
   try {
-    const { number: pull } = await openRecordedPull(act, octokit, name, {
-      ...where,
-      ...{ title, body, message: title },
+    const { number: pull } = await openRecordedPull(writer, {
+      ...{ ...where, title, body },
       files: [{ path: BASELINE_FILE, content: survey.baseline }],
     })
     return { kind: 'offered', pull }

@@ -1,26 +1,20 @@
 import { hash } from 'node:crypto'
+import type { BailiwickError } from '../../src/base/errors.ts'
 import { removedWarning } from '../../src/base/removed.ts'
 import { type IssueComment, ourReactions, react, readIssueComment, writeReply } from '../../src/github/comments.ts'
 import { readRole } from '../../src/github/people.ts'
 import type { Attempt, CommandJob } from '../../src/receive/queue.ts'
 import { openError } from '../../src/report/check-run.ts'
 import { readCommandLine, refusalText } from '../../src/surface/command/command-line.ts'
-import {
-  type BailiwickCommand,
-  type CommandContext,
-  mayWrite,
-  presentPull,
-  subjectOf,
-} from '../commands/command-context.ts'
+import { type BailiwickCommand, type CommandContext, mayWrite, presentPull } from '../commands/command-context.ts'
 import { helpFor } from '../commands/questions.ts'
 import { commands } from '../commands/registry.ts'
 import { answersOf } from '../fleets/evaluate-change.ts'
-import { openRepository } from '../fleets/github-installation.ts'
-import type { FleetPlace, WorkerContext } from '../fleets/worker-context.ts'
-import { type FleetAccess, isFleetAdmin } from '../gate/missing-approvals.ts'
-import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { openWritable } from '../fleets/github-installation.ts'
+import type { FleetPlace, Installation, WorkerContext, Writer } from '../fleets/worker-context.ts'
+import { isFleetAdmin } from '../gate/missing-approvals.ts'
 import { recordDecision } from '../gate/record-decision.ts'
-import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { finalError } from '../job-error.ts'
 
 /** Reactions that mark a command as handled, whatever its result. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
@@ -32,22 +26,19 @@ const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
  */
 export async function command(context: WorkerContext, data: CommandJob, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
-  const comment = await readIssueComment(reader, data, data.comment)
+  const comment = await readIssueComment({ ...data, octokit: reader }, data.comment)
   if (!comment || !counts(comment, data)) return
   const line = readCommandLine(comment.body)
   if (!line) return
-  const subject = await openRepository(context, data, reader)
-  if (!subject) return
-  const { installation, repository } = subject
-  const place = await openPlace(context, data, repository.id)
-  if (await isAnswered(place, comment)) return
+  const subject = await openWritable(context, data, attempt, reader)
+  if (!subject || (await isAnswered(subject.writer, comment))) return
   const { login } = comment.author
   let fleets: Promise<readonly FleetPlace[]> | undefined
   await answer({
-    ...{ context, data, attempt, place, reader, installation, repository, comment, line },
-    role: await readRole(reader, data, login),
+    ...{ ...subject, data, comment, line },
+    role: await readRole(subject, login),
     fleetsOf: () => {
-      fleets ??= fleetsOf({ installation, octokit: reader }, login)
+      fleets ??= fleetsOf(subject.installation, login)
       return fleets
     },
     today: new Date().toISOString().slice(0, 10),
@@ -60,29 +51,29 @@ function counts(comment: IssueComment, data: CommandJob): boolean {
 }
 
 /** The same job may come twice, and late: a hold that was lifted meanwhile must not be added again. */
-async function isAnswered(place: PublishTarget, { id, reacted }: IssueComment): Promise<boolean> {
+async function isAnswered(writer: Writer, { id, reacted }: IssueComment): Promise<boolean> {
   if (!reacted) return false
-  return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))
+  return (await ourReactions(writer, id)).some(one => FINAL.includes(one))
 }
 
 async function answer(command: CommandContext): Promise<void> {
-  const { place, data, line, comment } = command
+  const { writer, data, line, comment } = command
   const verb = commands.find(({ name }) => name === line.verb)
   if (!verb) return answerUnknown(command)
-  if (!(await verb.may(command))) return react(place.octokit, data, data.comment, '-1')
+  if (!(await verb.may(command))) return react(writer, data.comment, '-1')
   if (verb.where === 'pull-request' && !comment.issue.pullRequest) {
     return refuse(command, `${line.verb} is for pull requests`, verb)
   }
   try {
-    if (verb.slow) await react(place.octokit, data, data.comment, 'eyes')
+    if (verb.slow) await react(writer, data.comment, 'eyes')
     const { reaction, reply } = await verb.run(command)
     await recordCommand(command, verb, reaction)
     if (reply !== undefined) await say(command, reply)
-    await react(place.octokit, data, data.comment, reaction)
+    await react(writer, data.comment, reaction)
   } catch (error) {
-    if (isTriedAgain(error, command.attempt)) throw error
+    const why = finalError(error, command.attempt)
     command.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'command refused')
-    await refuse(command, error, verb)
+    await refuse(command, openError(why, command.repository.url), verb)
   }
 }
 
@@ -91,23 +82,22 @@ async function answerUnknown(command: CommandContext): Promise<void> {
   if (!(await mayWrite(command))) return
   const { verb } = command.line
   await say(command, removedWarning(`/bailiwick ${verb}`) ?? (await helpFor(command, commands, verb)))
-  await react(command.place.octokit, command.data, command.data.comment, 'confused')
+  await react(command.writer, command.data.comment, 'confused')
 }
 
-async function refuse(command: CommandContext, error: unknown, verb: BailiwickCommand): Promise<void> {
-  const why = typeof error === 'string' ? error : openError(asBailiwickError(error), command.repository.url)
+async function refuse(command: CommandContext, why: string | BailiwickError, verb: BailiwickCommand): Promise<void> {
   await say(command, refusalText(why, verb.refusal))
-  await react(command.place.octokit, command.data, command.data.comment, 'confused')
+  await react(command.writer, command.data.comment, 'confused')
 }
 
-async function say({ place, data }: CommandContext, body: string): Promise<void> {
-  await writeReply(place.octokit, place.app, data, { issue: data.issue, about: data.comment, body })
+async function say({ writer, data }: CommandContext, body: string): Promise<void> {
+  await writeReply(writer, { issue: data.issue, about: data.comment, body })
 }
 
 /** The designated fleets of an installation of which a person is an admin. */
-async function fleetsOf(access: FleetAccess, login: string): Promise<readonly FleetPlace[]> {
-  const { fleets } = await access.installation.designation()
-  const decides = await Promise.all(fleets.map(fleet => isFleetAdmin(access, fleet, login)))
+async function fleetsOf(installation: Installation, login: string): Promise<readonly FleetPlace[]> {
+  const { fleets } = await installation.designation()
+  const decides = await Promise.all(fleets.map(fleet => isFleetAdmin(installation, fleet, login)))
   return fleets.filter((_, index) => decides[index])
 }
 
@@ -143,12 +133,12 @@ const AFTER_PLUS: Readonly<Record<string, string>> = { hold: 'done', unhold: 'do
 
 /** Records a decision of a person without a role in the fleets that evaluate the pull request, or in the only fleet. */
 async function fleetsFor(command: CommandContext): Promise<readonly FleetPlace[]> {
-  const { context, installation, repository, comment, fleetsOf } = command
+  const { installation, repository, comment, fleetsOf } = command
   const mine = await fleetsOf()
   const here = mine.filter(fleet => fleet.repository.url === repository.url)
   if (mine.length > 0) return here.length > 0 ? here : mine
   const { fleets } = await installation.designation()
   if (fleets.length <= 1 || !comment.issue.pullRequest) return fleets.length === 1 ? fleets : []
-  const answers = await answersOf(context, subjectOf(command), await presentPull(command))
+  const answers = await answersOf(command, await presentPull(command))
   return answers.map(({ place }) => place)
 }

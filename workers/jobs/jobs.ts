@@ -10,10 +10,10 @@ import type {
   SettleChecks,
 } from '../../src/receive/queue.ts'
 import type { ReportContext } from '../../src/report/outcome.ts'
-import { openRepository } from '../fleets/github-installation.ts'
-import type { WorkerContext } from '../fleets/worker-context.ts'
+import { openCase, openWriter } from '../fleets/github-installation.ts'
+import type { Case, WorkerContext } from '../fleets/worker-context.ts'
 import { readBases } from '../gate/bases.ts'
-import { BRANCH_CHECK, openPlace, publishVerdict } from '../gate/publish-verdict.ts'
+import { BRANCH_CHECK, publishVerdict } from '../gate/publish-checks.ts'
 import { recordVerdict } from '../gate/record-decision.ts'
 import { begun, settleAndAsk } from '../gate/settle.ts'
 import { settleOffboarding } from '../tenants/offboarding.ts'
@@ -41,18 +41,6 @@ interface Work {
 const VALIDATIONS_AT_ONCE = 4
 /** Comments mostly wait for their installation's turn to write. */
 const COMMENTS_AT_ONCE = 4
-
-/** Kinds of jobs that publish a check run: it must not stay open, or stay green, because the job failed. */
-const OWES: { readonly [N in JobName]?: ReportDead } = {
-  'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
-    const { installation, owner, repo, pull } = data
-    return queue.add('report-dead-pull-request', { installation, owner, repo, pull, why, at })
-  },
-  'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
-    reportOnCommit(context, { installation, owner, repo, sha }, why, at),
-  'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
-    reportOnCommit(context, { ...data, base: data.branch }, why, at),
-}
 
 /** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
@@ -89,7 +77,7 @@ function work<N extends JobName>(
     start: context =>
       context.queue.work(name, (data, attempt) => run(context, data, attempt), {
         concurrency: atOnce,
-        dead: (data, error) => buryJob(context, name, data, error),
+        dead: (data, error) => buryJob(context, { name, data } as DeadJob, error),
       }),
   }
 }
@@ -98,9 +86,9 @@ function work<N extends JobName>(
  * Updates the checks of one repository after its gated bases changed: renames those that no longer count, then enqueues an
  * evaluation where a verdict is missing.
  */
-async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
-  const subject = await openRepository(context, data)
-  if (subject && !subject.repository.archived) await settleAndAsk(context, subject)
+async function settleChecks(context: WorkerContext, data: SettleChecks, attempt: Attempt): Promise<void> {
+  const subject = await openCase(context, data, attempt)
+  if (subject && !subject.repository.archived) await settleAndAsk(subject)
 }
 
 /**
@@ -114,85 +102,66 @@ async function sweep({ app, queue }: WorkerContext): Promise<void> {
   }
 }
 
-type ReportDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
-
-function reportOnCommit(
-  { queue }: WorkerContext,
-  { installation, owner, repo, sha, base }: Omit<ReportDeadCommit, 'why' | 'at'>,
-  why: string,
-  at: number,
-): Promise<void> {
-  return queue.add('report-dead-commit', {
-    installation,
-    owner,
-    repo,
-    sha,
-    why,
-    at,
-    ...(base === undefined ? {} : { base }),
-  })
-}
+type DeadJob = { readonly [N in JobName]: { readonly name: N; readonly data: Jobs[N] } }[JobName]
 
 /**
- * Adds a job that reports a failed job. It is a separate job because what ended this one (an outage, a bug, a limit)
- * may prevent a report now.
+ * Adds a job that reports a failed job, if that owed a check run: it must not stay open, or stay green. It is a separate job
+ * because what ended this one (an outage, a bug, a limit) may prevent a report now.
  */
-async function buryJob<N extends JobName>(
-  context: WorkerContext,
-  name: N,
-  data: Jobs[N],
-  error: unknown,
-): Promise<void> {
-  context.log.error({ job: name, data, err: error }, 'job failed permanently')
-  const why = error instanceof BailiwickError ? error.code : 'internal'
-  await OWES[name]?.(context, data as never, why, Date.now())
+async function buryJob({ queue, log }: WorkerContext, { name, data }: DeadJob, error: unknown): Promise<void> {
+  log.error({ job: name, data, err: error }, 'job failed permanently')
+  const report = { why: error instanceof BailiwickError ? error.code : 'internal', at: Date.now() }
+  if (name === 'validate-pull-request') {
+    const { installation, owner, repo, pull } = data
+    await queue.add('report-dead-pull-request', { installation, owner, repo, pull, ...report })
+  } else if (name === 'validate-push' || name === 'validate-merge-group') {
+    const { installation, owner, repo, branch, sha } = data
+    const base = name === 'validate-merge-group' ? { base: branch } : {}
+    await queue.add('report-dead-commit', { installation, owner, repo, sha, ...base, ...report })
+  }
 }
 
 /** Publishes on the head of an open pull request that it could not be evaluated, and that it will be retried. */
-async function reportDeadPullRequest(context: WorkerContext, data: ReportDeadPullRequest): Promise<void> {
-  const octokit = await context.app.reader(data.installation)
-  const pull = await readPullRequest(octokit, data, data.pull)
+async function reportDeadPullRequest(context: WorkerContext, data: ReportDeadPullRequest, attempt: Attempt) {
+  const subject = await openCase(context, data, attempt)
+  const pull = subject && (await readPullRequest(subject, data.pull))
   if (pull?.state !== 'open') return
-  await publishUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
+  await publishUndecided(subject, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
 }
 
 /** Publishes on a commit that it could not be evaluated, and that it will be tried again. */
-async function reportDeadCommit(context: WorkerContext, data: ReportDeadCommit): Promise<void> {
+async function reportDeadCommit(context: WorkerContext, data: ReportDeadCommit, attempt: Attempt) {
   const { sha, base } = data
-  await publishUndecided(
-    context,
-    data,
-    base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base },
-  )
+  const kind = base === undefined ? 'branch' : 'merge-group'
+  await publishUndecided(await openCase(context, data, attempt), data, { sha, kind, base })
 }
 
 interface DeadCommit {
   readonly sha: string
   readonly kind: ReportContext['kind']
-  /** What it would be merged into; absent for the tip of a branch. */
-  readonly base?: string
+  /** What it would be merged into; undefined for the tip of a branch. */
+  readonly base: string | undefined
 }
 
 async function publishUndecided(
-  context: WorkerContext,
+  subject: Case | undefined,
   data: ReportDeadPullRequest | ReportDeadCommit,
   { sha: headSha, kind, base }: DeadCommit,
 ): Promise<void> {
-  const subject = await openRepository(context, data)
   if (!subject) return
-  const { repository, octokit } = subject
-  const place = await openPlace(context, data, repository.id)
-  const bases = await readBases(context, subject)
+  const { context, repository } = subject
+  const writer = await openWriter(context, data.installation, repository)
+  const bases = await readBases(subject)
   const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOf([base])
-  const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
+  const runs = await listOurCheckRuns(subject, headSha)
   const evaluated = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
   for (const check of checks) {
     const last = runs.find(({ name }) => name === check.name)
     // a later job reached a verdict meanwhile; GitHub's times are whole seconds
     if (last?.status === 'completed' && begun(last) > data.at) continue
-    const at = { ...data, ...('pull' in data ? { pull: data.pull } : {}) }
-    const record = () => recordVerdict(context, at, place.app, check.name, evaluated)
-    await publishVerdict(place, check, evaluated, { runs, record })
+    const pull = 'pull' in data ? data.pull : undefined
+    const record = () => recordVerdict(writer, pull, check.name, evaluated)
+    await publishVerdict(writer, check, evaluated, { runs, record })
   }
 }
 

@@ -13,8 +13,8 @@ import type { ClusterPage } from '../../src/report/cluster-page.ts'
 import { COMMENT_MARKER } from '../../src/report/comment.ts'
 import { clusterPath } from '../../src/surface/pages/page-address.ts'
 import { ChangedLines, fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/verdict/suggestions.ts'
-import type { WorkerContext } from '../fleets/worker-context.ts'
-import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import { openWriter } from '../fleets/github-installation.ts'
+import type { WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { isOffboarding } from '../tenants/offboarding.ts'
 
 /**
@@ -27,11 +27,11 @@ export async function postOnPullRequest(context: WorkerContext, data: PostOnPull
   if (!statement) return context.queue.add('validate-pull-request', data)
   const { repositoryId, headSha, body, fixes } = statement
   const place = {
-    ...(await openPlace(context, data, repositoryId)),
+    ...(await openWriter(context, data.installation, { ...data, id: repositoryId })),
     pull: data.pull,
     headSha,
     stands: async () => {
-      const pull = await readPullRequest(await context.app.reader(data.installation), data, data.pull)
+      const pull = await readPullRequest({ ...data, octokit: await context.app.reader(data.installation) }, data.pull)
       return pull?.state === 'open' && pull.head.sha === headSha
     },
   }
@@ -41,14 +41,14 @@ export async function postOnPullRequest(context: WorkerContext, data: PostOnPull
 
 /** Sets or removes our one comment on a pull request. Writes only if its text differs, and at most once. */
 async function postComment(place: SuggestionPlace, body: string | undefined): Promise<void> {
-  const { octokit, app, pull: number, stands } = place
+  const { pull: number, stands } = place
   const sticky = { number, marker: COMMENT_MARKER, stands }
-  if (body === undefined) await removeComment(octokit, app, place, sticky)
-  else await upsertComment(octokit, app, place, { ...sticky, body })
+  if (body === undefined) await removeComment(place, sticky)
+  else await upsertComment(place, { ...sticky, body })
 }
 
 /** The pull request that gets the suggestions. */
-interface SuggestionPlace extends PublishTarget {
+interface SuggestionPlace extends Writer {
   readonly pull: number
   readonly headSha: string
   /** Whether that is still its head; asked before anything is written. */
@@ -60,17 +60,17 @@ interface SuggestionPlace extends PublishTarget {
  * none. Forks get them too, because their author can commit them.
  */
 async function postSuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
-  const { octokit, app, pull, headSha: commit } = place
+  const { pull, headSha: commit } = place
   if (fixes.length === 0) return
-  const comments = await listReviewComments(octokit, app, place, pull)
+  const comments = await listReviewComments(place, pull)
   const offered = new Set(comments.flatMap(({ body }) => fixIdOf(body) ?? []))
   if (fixes.every(fix => offered.has(fix.id))) return
-  const patches = await listPatches(octokit, place, pull)
+  const patches = await listPatches(place, pull)
   const changed = new Map([...patches].map(([path, patch]) => [path, new ChangedLines(patch)]))
   const open = comments.filter(({ body, outdated }) => !outdated && fixIdOf(body) !== undefined).length
   const suggestions = suggestionsOf(fixes, changed, { offered, open })
   if (suggestions.length === 0 || !(await place.stands())) return
-  await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions), comments: suggestions })
+  await writeReview(place, pull, { commit, body: reviewBody(suggestions), comments: suggestions })
 }
 
 /** How many failed nodes of a commit are looked up for the people whom they concern. */
@@ -95,18 +95,18 @@ export async function postApplied(context: WorkerContext, data: PostApplied): Pr
     },
   }
   if (applyComment(pages, facts) === undefined) return
-  const place = await openPlace(context, data, first.repositoryId)
-  const pull = await mergedPull(place.octokit, data, sha)
+  const place = await openWriter(context, data.installation, { ...data, id: first.repositoryId })
+  const pull = await mergedPull(place, sha)
   if (!pull) return
   if (isOffboarding(pull.branch)) {
     await context.queue.add('settle-offboarding', { installation: data.installation, owner, repo, pull: pull.number })
   }
   const failed = pages.flatMap(({ nodes }) => nodes.filter(one => one.phase === 'failed' && one.since === sha))
   for (const { key, paths = [], repository } of failed.slice(0, MAX_ASKED)) {
-    if (repository === first.repository) facts.authors.set(key, await pathAuthors(place.octokit, data, pull, paths))
+    if (repository === first.repository) facts.authors.set(key, await pathAuthors(place, pull, paths))
   }
   const body = applyComment(pages, facts)!
-  await upsertComment(place.octokit, place.app, data, { number: pull.number, marker: APPLIED_MARKER, body })
+  await upsertComment(place, { number: pull.number, marker: APPLIED_MARKER, body })
 }
 
 async function pagesOf({ bindings, pages: { store } }: WorkerContext, { owner, repo }: PostApplied) {

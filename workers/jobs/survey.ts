@@ -2,10 +2,9 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import type { DesignationRecord, FleetChoice } from '../../src/github/designate.ts'
 import type { Survey } from '../../src/receive/queue.ts'
 import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
-import { githubInstallation } from '../fleets/github-installation.ts'
+import { githubInstallation, openWriter } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import type { DesignatedFleets, FleetPlace, Installation, WorkerContext } from '../fleets/worker-context.ts'
-import { openWriteClient } from '../gate/publish-verdict.ts'
 import { type SurveyedPlace, surveyPlace } from '../gate/survey-place.ts'
 
 /** Permanent refusals of GitHub on one repository (archived, gone), which must not stop the others. */
@@ -24,12 +23,10 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   const installation = githubInstallation(context, id, reader)
   const designated = await installation.designation()
   const record = writtenRecord(id, designated)
-  const desk = { gates: { reader, rulesets, app }, installation, designation: designated.designation, record }
+  const desk = { installation, app, rulesets, designation: designated.designation, record }
   for (const found of await surveyedPlaces(context, installation)) {
     try {
-      const { id: repository } = found.fleet.repository
-      const writer = await openWriteClient(context, id, repository)
-      await surveyPlace(context, { ...desk, writer }, found)
+      await surveyPlace(await openWriter(context, id, found.fleet.repository), desk, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'first report could not be published')

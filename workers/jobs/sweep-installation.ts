@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
-import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { listOurCheckRuns } from '../../src/github/checks.ts'
+import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listOwnPulls } from '../../src/github/own-pulls.ts'
-import type { SweepInstallation } from '../../src/receive/queue.ts'
+import type { Attempt, SweepInstallation } from '../../src/receive/queue.ts'
 import { BRANCH_CHECK_NAME } from '../../src/verdict/check-names.ts'
 import { readFleets } from '../fleets/evaluate-revision-set.ts'
-import { githubInstallation } from '../fleets/github-installation.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { caseOf, githubInstallation } from '../fleets/github-installation.ts'
+import type { Case, WorkerContext } from '../fleets/worker-context.ts'
 import { forgetRules, headKey, headsThatDecide, readBases, type StandingHead, standingHeads } from '../gate/bases.ts'
 import { settlePulls } from '../gate/keep-pages.ts'
 import {
@@ -28,26 +28,24 @@ import { leftKeys } from '../tenants/open-onboarding.ts'
 export async function sweepInstallation(
   context: WorkerContext,
   { installation: id }: SweepInstallation,
+  attempt: Attempt,
 ): Promise<void> {
-  const octokit = await context.app.reader(id)
-  const app = await context.app.identity()
-  const installation = githubInstallation(context, id, octokit)
+  const installation = githubInstallation(context, id, await context.app.reader(id))
   await forgetRules(context.queue, id)
   const repositories = (await installation.repositories()).filter(({ archived }) => !archived)
   const fleets = await readFleets(context, installation)
   const found: FoundPull[] = []
   for (const repository of repositories) {
-    const subject = { installation, repository, octokit }
-    const settled = await settleRepository(context, subject, await readBases(context, subject, fleets))
+    const subject = await caseOf(context, attempt, installation, repository)
+    const settled = await settleRepository(subject, await readBases(subject, fleets))
     found.push(...settled.filter(({ checks }) => checks.length > 0).map(one => ({ ...one, repository })))
   }
   await settlePulls(context, installation, fleets, found)
-  const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
-    (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
   const places = (await installation.designation()).fleets.map(({ repository }) => repository)
   for (const one of new Map(places.map(place => [place.id, place])).values())
-    await askForClosed(context, installation, one, { octokit, app })
-  const evaluatedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
+    await askForClosed(await caseOf(context, attempt, installation, one))
+  const cases = await Promise.all(repositories.map(one => caseOf(context, attempt, installation, one)))
+  const evaluatedAt = await evaluatedHeads(cases, standingHeads(fleets))
   const slow: FoundPull[] = []
   for (const one of found) {
     const { repository, pull, checks, runs } = one
@@ -69,52 +67,43 @@ const SWEPT_PAGES = 10
 const OUR_BRANCHES = 'bailiwick/'
 
 /** Offboardings that may continue, and onboardings that were closed without a merge and without an event. */
-async function askForClosed(
-  context: WorkerContext,
-  here: Installation,
-  fleet: ReadableRepository,
-  { octokit, app }: { readonly octokit: Octokit; readonly app: AppIdentity },
-): Promise<void> {
+async function askForClosed(fleet: Case): Promise<void> {
+  const { context, installation: here, owner, repo } = fleet
   const { queue, log } = context
   const installation = here.id
-  const { owner, name: repo } = fleet
-  const { pulls, isAll } = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES, SWEPT_PAGES)
+  const { pulls, isAll } = await listOwnPulls(fleet, OUR_BRANCHES, SWEPT_PAGES)
   if (!isAll) log.info({ owner, repo }, `only the ${SWEPT_PAGES * 100} pull requests that changed last were looked at`)
   for (const { number: pull, branch, state } of pulls) {
     if (state === 'merged' && isOffboarding(branch)) {
       await queue.add('settle-offboarding', { installation, owner, repo, pull })
     }
   }
-  for (const { number: pull } of await leftKeys({ context, installation: here, octokit, fleet }, pulls)) {
+  for (const { number: pull } of await leftKeys(fleet, pulls)) {
     await queue.add('withdraw-access', { installation, owner, repo, pull })
   }
 }
 
 interface FoundPull extends SettledPull {
-  readonly repository: ReadableRepository
+  readonly repository: Repository
 }
-
-type RunOf = (repository: ReadableRepository, sha: string) => Promise<OurCheckRun | undefined>
 
 const isDue = (staleness: Staleness) => staleness === 'missing' || staleness === 'old'
 
 /** When the verdict on each of these heads was begun; a missing one is enqueued. */
 async function evaluatedHeads(
-  { queue }: WorkerContext,
-  installation: number,
-  repositories: readonly ReadableRepository[],
+  cases: readonly Case[],
   heads: readonly StandingHead[],
-  runOf: RunOf,
 ): Promise<ReadonlyMap<string, number>> {
   const evaluatedAt = new Map<string, number>()
   for (const head of heads) {
-    const repository = repositories.find(one => one.url === head.url)
-    if (!repository) continue
-    const run = await runOf(repository, head.commit)
+    const subject = cases.find(({ repository }) => repository.url === head.url)
+    if (!subject) continue
+    const run = (await listOurCheckRuns(subject, head.commit)).find(({ name }) => name === BRANCH_CHECK_NAME)
     evaluatedAt.set(headKey(head), begun(run))
     if (stalenessOf(run) !== 'missing') continue
-    const { owner, name: repo } = repository
-    await queue.add('validate-push', { installation, owner, repo, branch: head.branch, sha: head.commit })
+    const { context, installation, owner, repo } = subject
+    const push = { installation: installation.id, owner, repo, branch: head.branch, sha: head.commit }
+    await context.queue.add('validate-push', push)
   }
   return evaluatedAt
 }
@@ -125,7 +114,7 @@ async function evaluatePull(
   { repository, pull }: FoundPull,
   delayMs: number,
 ): Promise<void> {
-  const data = { installation, owner: repository.owner, repo: repository.name, pull: pull.number }
+  const data = { installation, owner: repository.owner, repo: repository.repo, pull: pull.number }
   await queue.add('validate-pull-request', data, { delayMs })
 }
 

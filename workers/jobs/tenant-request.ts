@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { Octokit } from '../../src/github/client/octokit.ts'
 import { removeComment, upsertComment } from '../../src/github/comments.ts'
 import { type Issue, readIssue } from '../../src/github/issues.ts'
 import { findPullRequest } from '../../src/github/own-pulls.ts'
@@ -10,22 +9,16 @@ import { refusalText } from '../../src/surface/command/command-line.ts'
 import { PREVIEW_MARKER, previewText } from '../../src/tenants/onboard/pull-request-text.ts'
 import { readTenantForm, type TenantForm } from '../../src/tenants/onboard/tenant-form.ts'
 import { isAtLeast } from '../commands/command-context.ts'
-import { githubInstallation } from '../fleets/github-installation.ts'
+import { caseOf, githubInstallation, writable } from '../fleets/github-installation.ts'
 import { mayReadSource } from '../fleets/source-reader.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
-import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
+import type { WorkerContext, WritableCase } from '../fleets/worker-context.ts'
 import { recordDecision } from '../gate/record-decision.ts'
-import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { finalError } from '../job-error.ts'
 import { onboardingBranch, type PreparedOnboarding, prepareOnboarding } from '../tenants/onboarding-access.ts'
 import { openWithAccess, refuseForeignRepository, refuseKnownRepository } from '../tenants/open-onboarding.ts'
 
-/** An open issue that asks for a tenant. */
-interface Asked {
-  readonly context: WorkerContext
-  readonly place: PublishTarget
-  readonly reader: Octokit
-  readonly installation: Installation
-  readonly fleet: ReadableRepository
+/** An open issue that asks for a tenant of a fleet. */
+interface Asked extends WritableCase {
   readonly issue: Issue
 }
 
@@ -40,37 +33,37 @@ const NOBODY = ''
  */
 export async function tenantRequest(context: WorkerContext, data: TenantRequest, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
-  const issue = await readIssue(reader, data, data.issue)
+  const issue = await readIssue({ ...data, octokit: reader }, data.issue)
   if (!issue?.open || issue.pullRequest || issue.viaApp || issue.author.type !== 'User') return
   const installation = githubInstallation(context, data.installation, reader)
   const fleet = (await installation.designation()).fleets
     .map(({ repository }) => repository)
-    .find(({ owner, name }) => owner === data.owner && name === data.repo)
+    .find(({ owner, repo }) => owner === data.owner && repo === data.repo)
   if (!fleet) return
-  const place = await openPlace(context, data, fleet.id)
-  const { octokit } = place
+  const subject = await writable(await caseOf(context, attempt, installation, fleet))
+  const { writer } = subject
   const sticky = { number: data.issue, marker: PREVIEW_MARKER }
   try {
     const form = readTenantForm(issue.body, new URL(fleet.url).host)
     if (!form) {
-      await removeComment(octokit, place.app, data, sticky)
+      await removeComment(writer, sticky)
       return
     }
-    const body = await answer({ context, place, reader, installation, fleet, issue }, form)
-    await upsertComment(octokit, place.app, data, { ...sticky, body })
+    const body = await answer({ ...subject, issue }, form)
+    await upsertComment(writer, { ...sticky, body })
   } catch (error) {
-    if (isTriedAgain(error, attempt)) throw error
+    const refused = finalError(error, attempt)
     context.log.warn({ err: error, issue: data.issue }, 'tenant request refused')
-    const body = refusalText(asBailiwickError(error), 'This tenant cannot be onboarded')
-    await upsertComment(octokit, place.app, data, { ...sticky, body })
+    const body = refusalText(refused, 'This tenant cannot be onboarded')
+    await upsertComment(writer, { ...sticky, body })
   }
 }
 
 async function answer(asked: Asked, { request, team }: TenantForm): Promise<string> {
-  const { context, reader, installation, fleet, issue } = asked
+  const { installation, repository: fleet, issue } = asked
   const { login: by } = issue.author
-  const question = { octokit: reader, installation, login: by, url: request.url, fleetUrl: fleet.url }
-  const prepared = await prepareOnboarding(context, installation, fleet, request, by)
+  const question = { installation, login: by, url: request.url, fleetUrl: fleet.url }
+  const prepared = await prepareOnboarding(asked, request, by)
   // a requester who may not read the repository must not learn whether it exists
   const isReader = await mayReadSource(installation, fleet.url, request.url, by)
   if (isReader) await refuseKnownRepository(question, prepared.plan.sources)
@@ -84,9 +77,9 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
 }
 
 /** Why no pull request is opened for the requester; undefined if one may be. */
-async function reasonAgainst({ place, issue }: Asked, isReader: boolean, administers: () => Promise<void>) {
+async function reasonAgainst({ writer, issue }: Asked, isReader: boolean, administers: () => Promise<void>) {
   const { login } = issue.author
-  const role = await readRole(place.octokit, place, login)
+  const role = await readRole(writer, login)
   const maintains = isAtLeast(role, 'maintain')
   if (!maintains && !isReader) return NOBODY
   try {
@@ -110,22 +103,22 @@ async function openFor(asked: Asked, prepared: PreparedOnboarding): Promise<numb
 }
 
 /** The text of the form stays in the issue; the trail has its hash. */
-async function record({ context, place, installation, fleet, issue }: Asked, pull: number): Promise<void> {
+async function record({ context, installation, repository, owner, repo, issue }: Asked, pull: number): Promise<void> {
   const digest = hash('sha256', issue.body)
   await recordDecision(
     context,
-    { installation: installation.id, url: fleet.url },
+    { installation: installation.id, url: repository.url },
     {
       id: `issue ${issue.number} pull ${pull} ${digest}`,
-      ...{ kind: 'onboarding', who: issue.author.login, repository: `${place.owner}/${place.repo}`, pull },
+      ...{ kind: 'onboarding', who: issue.author.login, repository: `${owner}/${repo}`, pull },
       ...{ result: 'done', revisions: [], digest },
     },
   )
 }
 
 /** The pull request that an earlier run of this job, or a command here, has opened. */
-async function openedFor({ place, issue }: Asked, tenant: string): Promise<number | undefined> {
-  const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(tenant))
+async function openedFor({ writer, issue }: Asked, tenant: string): Promise<number | undefined> {
+  const open = await findPullRequest(writer, onboardingBranch(tenant))
   return open?.body.match(new RegExp(`(?:Closes|Requested in|Asked for in) #${issue.number}\\b`))
     ? open.number
     : undefined

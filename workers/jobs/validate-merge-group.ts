@@ -3,16 +3,15 @@ import type { Attempt, ValidateMergeGroup } from '../../src/receive/queue.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import { assertDesignated } from '../fleets/designation.ts'
 import { evaluateChange, peopleOfGroup } from '../fleets/evaluate-change.ts'
-import { openRepository } from '../fleets/github-installation.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { openWritable } from '../fleets/github-installation.ts'
+import type { Case, WorkerContext } from '../fleets/worker-context.ts'
 import { readBases } from '../gate/bases.ts'
 import { type CommitOutcome, type FleetApprovals, outcomeOf } from '../gate/commit-outcome.ts'
 import { changedPaths } from '../gate/evaluate-pull-request.ts'
 import { readGroupDecisions } from '../gate/human-decisions.ts'
 import { pageCommitOfGroup } from '../gate/keep-pages.ts'
 import { announceSlow, HeadRuns, publishChecks, watched } from '../gate/publish-checks.ts'
-import { openPlace } from '../gate/publish-verdict.ts'
-import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { finalError } from '../job-error.ts'
 
 /**
  * Evaluates the tree that a merge queue would merge, and publishes the verdict on the group's commit, because two pull
@@ -20,48 +19,43 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
  * merge several groups by the verdict on the last one (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
-  const subject = await openRepository(context, data)
+  const subject = await openWritable(context, data, attempt)
   if (!subject) return
-  const { repository, octokit } = subject
-  const place = await openPlace(context, data, repository.id)
+  const { repository, writer } = subject
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
-  const { list: runs, withLock } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
-  const checks = await (await readBases(context, subject)).checksOf([data.branch])
+  const { list: runs, withLock } = new HeadRuns(context.queue, subject, data.sha)
+  const checks = await (await readBases(subject)).checksOf([data.branch])
   if (checks.length === 0) return
   const names = checks.map(({ name }) => name)
-  const announced = announceSlow({ place, headSha: data.sha, names, runs, withLock, log: context.log })
+  const announced = announceSlow({ place: writer, headSha: data.sha, names, runs, withLock, log: context.log })
   let evaluated: CommitOutcome
   try {
-    evaluated = await evaluateGroup(watched(context, announced), subject, data, where)
+    evaluated = await evaluateGroup(watched(subject, announced), data, where)
   } catch (error) {
-    if (isTriedAgain(error, attempt)) {
-      await announced.end()
-      throw error
-    }
+    await announced.end()
+    const outcome = finalError(error, attempt)
     context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'merge group could not be evaluated')
-    evaluated = { outcome: asBailiwickError(error), context: where }
+    evaluated = { outcome, context: where }
   }
   const present = (await announced.end()) ?? (await runs())
-  const about = await pageCommitOfGroup(context, subject, data)
-  const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
-  await withLock(present, latest => publishChecks(context, { place, owner, about, runs: latest }, checks, evaluated))
+  const about = await pageCommitOfGroup(subject, data)
+  await withLock(present, latest => publishChecks(subject, { writer, about, runs: latest }, checks, evaluated))
 }
 
 async function evaluateGroup(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   data: ValidateMergeGroup,
   where: CommitOutcome['context'],
 ): Promise<CommitOutcome> {
-  const { installation, repository, octokit } = subject
+  const { installation, repository } = subject
   await assertDesignated(installation)
   const pin = { url: repository.url, branch: data.branch }
-  const present = await readBranch(octokit, data, data.branch)
+  const present = await readBranch(subject, data.branch)
   // a group that was merged meanwhile is compared with what it was made on
   const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
   const head = { ...pin, commit: data.sha }
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
-  const answers = await evaluateChange(context, installation, {
+  const answers = await evaluateChange(subject, {
     head,
     base: { ...pin, commit: baseCommit },
     people,
@@ -75,7 +69,7 @@ async function evaluateGroup(
       outcome,
       context: {
         ...where,
-        decisions: await readGroupDecisions(context, subject, data, { alone, evaluated: untouched }),
+        decisions: await readGroupDecisions(subject, data, { alone, evaluated: untouched }),
       },
     }
   }
@@ -86,26 +80,25 @@ async function evaluateGroup(
     context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) },
   }
   // approvals for earlier groups are requested on those groups
-  const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
+  const earlier = required.length === 0 || alone ? [] : await requiredBefore(subject, data, baseCommit)
   const own: CommitOutcome = {
     outcome,
     context: { ...evaluated.context, changedPaths: changedPaths(previous!, after!) },
     required: withoutEarlier(required, earlier),
   }
-  const decisions = await readGroupDecisions(context, subject, data, { alone, evaluated: own })
+  const decisions = await readGroupDecisions(subject, data, { alone, evaluated: own })
   return { outcome, context: { ...evaluated.context, decisions }, tree: after! }
 }
 
 /** The approvals that earlier groups need, as their contributors may read them; they are requested on those groups. */
 async function requiredBefore(
-  context: WorkerContext,
-  subject: OpenedRepository,
+  subject: Case,
   data: ValidateMergeGroup,
   base: string,
 ): Promise<readonly FleetApprovals[]> {
-  const { installation, repository } = subject
+  const { repository } = subject
   const pin = { url: repository.url, branch: data.branch }
-  const before = await evaluateChange(context, installation, {
+  const before = await evaluateChange(subject, {
     head: { ...pin, commit: data.base },
     base: { ...pin, commit: base },
     people: peopleOfGroup(subject, data.branch, { sha: data.base, base }),

@@ -10,15 +10,14 @@ import {
 } from '../../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../../src/receive/queue.ts'
 import { isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
-import { openRepository } from '../fleets/github-installation.ts'
-import type { OpenedRepository, WorkerContext } from '../fleets/worker-context.ts'
+import { openCase, openWriter } from '../fleets/github-installation.ts'
+import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { type RepositoryBases, readBases } from '../gate/bases.ts'
 import { statementOf } from '../gate/commit-outcome.ts'
 import { type EvaluatedPull, evaluateWithDecisions, withWorse, worstOfHead } from '../gate/evaluate-pull-request.ts'
 import { isLabeledHold } from '../gate/human-decisions.ts'
 import { dropPull, keepPull } from '../gate/keep-pages.ts'
 import { announceSlow, cancelOvertakenRuns, HeadRuns, publishChecks, watched } from '../gate/publish-checks.ts'
-import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
 import { checksAt, isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/settle.ts'
 
 /**
@@ -29,25 +28,25 @@ import { checksAt, isOfOtherBase, isUnasked, passes, supersedeRuns } from '../ga
 export async function validatePullRequest(context: WorkerContext, asked: ValidatePullRequest, attempt: Attempt) {
   const { rerun = false, ...data } = asked
   const octokit = await context.app.reader(data.installation)
-  const pull = await readPullRequest(octokit, data, data.pull)
+  const pull = await readPullRequest({ ...data, octokit }, data.pull)
   if (pull?.state !== 'open') return dropPull(context, data, data.pull)
   // no other request before GitHub has computed the merge; the last attempt publishes that it has not
   if (!attempt.lastAttempt) assertComputed(data, pull)
-  const subject = await openRepository(context, data, octokit)
+  const subject = await openCase(context, data, attempt, octokit)
   if (!subject) return
-  const place = await openPlace(context, data, subject.repository.id)
+  const writer = await openWriter(context, data.installation, subject.repository)
   const merging = startMerge(subject, pull)
   await merging.catch(() => undefined) // its error is published
-  const bases = await readBases(context, subject)
+  const bases = await readBases(subject)
   const checks = await bases.checksOf([pull.base.ref])
-  const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
-  const job = { context, data, rerun, attempt, subject, place, pull, bases, checks, head, merging }
+  const head = new HeadRuns(context.queue, subject, pull.head.sha)
+  const job = { data, rerun, subject, writer, pull, bases, checks, head, merging }
   if (checks.length === 0) {
     await dropPull(context, data, data.pull)
-    const aims = basesOn(pull.head.sha, await listOpenPullRequests(octokit, data))
+    const aims = basesOn(pull.head.sha, await listOpenPullRequests(subject))
     const all = await bases.checksOf(aims)
     await supersedeRuns(
-      async () => place,
+      async () => writer,
       await head.list(),
       run => isUnasked(run, all),
     )
@@ -57,12 +56,10 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
 }
 
 interface PullJob {
-  readonly context: WorkerContext
   readonly data: Omit<ValidatePullRequest, 'rerun'>
   readonly rerun: boolean
-  readonly attempt: Attempt
-  readonly subject: OpenedRepository
-  readonly place: PublishTarget
+  readonly subject: Case
+  readonly writer: Writer
   readonly pull: PullRequest
   readonly bases: RepositoryBases
   readonly checks: readonly NamedCheck[]
@@ -71,42 +68,41 @@ interface PullJob {
 }
 
 async function evaluateAndPublish(job: PullJob): Promise<void> {
-  const { context, data, rerun, attempt, subject, place, pull, bases, head, merging } = job
-  const { octokit, repository } = subject
+  const { data, rerun, subject, writer, pull, bases, head, merging } = job
+  const { context } = subject
   const names = job.checks.map(({ name }) => name)
   const begun = await beginAnew(job)
   const runs = async () => begun
   const headSha = pull.head.sha
-  const announced = announceSlow({ place, headSha, names, runs, withLock: head.withLock, log: context.log })
+  const announced = announceSlow({ place: writer, headSha, names, runs, withLock: head.withLock, log: context.log })
   let own: EvaluatedPull
   try {
-    own = await evaluateWithDecisions(watched(context, announced), subject, pull, runs, attempt, merging)
+    own = await evaluateWithDecisions(watched(subject, announced), pull, runs, merging)
   } finally {
     await announced.end()
   }
   // the other pull requests with this head are listed last: this listing also shows what moved meanwhile
-  const open = await listOpenPullRequests(octokit, data)
+  const open = await listOpenPullRequests(subject)
   const present = (await announced.end()) ?? begun
-  if (!stands(pull, open)) return head.withLock(present, latest => cancelOvertakenRuns(place, headSha, names, latest))
+  if (!stands(pull, open)) return head.withLock(present, latest => cancelOvertakenRuns(writer, headSha, names, latest))
   const all = await bases.checksOf(basesOn(headSha, open))
   const checks = checksAt(all, pull.base.ref)
   const siblings = siblingsOf(pull, open, checks)
   const others: EvaluatedPull[] = []
   for (const { number } of siblings) {
-    const other = await readPullRequest(octokit, data, number)
+    const other = await readPullRequest(subject, number)
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
-    others.push(await evaluateWithDecisions(context, subject, other, runs, attempt))
+    others.push(await evaluateWithDecisions(subject, other, runs))
   }
-  const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
+  const moved = async () => !sameHeads(open, await listOpenPullRequests(subject), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
-  const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
   const decided = worstOfHead([own, ...others])
   const { shown, written, passes, detailsUrl } = await head.withLock(present, latest =>
-    publishChecks(context, { place, owner, about: pull, runs: latest, again: rerun }, checks, decided),
+    publishChecks(subject, { writer, about: pull, runs: latest, again: rerun }, checks, decided),
   )
-  await keepPull(context, subject, pull, { own: own.evaluated, shown, page: detailsUrl })
+  await keepPull(subject, pull, { own: own.evaluated, shown, page: detailsUrl })
   await supersedeRuns(
-    async () => place,
+    async () => writer,
     present,
     run => isUnasked(run, all),
   )
@@ -120,23 +116,20 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
 }
 
 /** Reads the test merge first: it has the commit of the base, which saves a request. */
-async function startMerge(
-  { installation, repository, octokit }: OpenedRepository,
-  pull: PullRequest,
-): Promise<TestMerge> {
-  const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
-  installation.noteHead(repository, pull.base.ref, merge.base, merge.baseTree)
+async function startMerge(subject: Case, pull: PullRequest): Promise<TestMerge> {
+  const merge = await readTestMerge(subject, pull)
+  subject.installation.noteHead(subject.repository, pull.base.ref, merge.base, merge.baseTree)
   return merge
 }
 
 /** Our runs of the head, after those that pass for another base were renamed; with a hold, after all that pass were. */
-async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
+async function beginAnew({ writer, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
   const names = new Set(checks.map(({ name }) => name))
   const isStale = (run: OurCheckRun) =>
     isLabeledHold(pull) ? passes(run) && names.has(run.name) : isOfOtherBase(run, checks)
   const listed = await head.list()
   if (!listed.some(isStale)) return listed
-  return head.withLock(listed, latest => supersedeRuns(async () => place, latest, isStale))
+  return head.withLock(listed, latest => supersedeRuns(async () => writer, latest, isStale))
 }
 
 /** The bases of the open pull requests with this head. */

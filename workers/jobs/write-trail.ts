@@ -1,13 +1,12 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { appendFile } from '../../src/github/branches.ts'
-import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import { readSignedHead, type SignedHead } from '../../src/github/contents/commits.ts'
 import { fetchBlobs } from '../../src/github/contents/read-tree.ts'
 import { readBlobId } from '../../src/github/contents/repositories.ts'
 import { upsertIssue } from '../../src/github/issues.ts'
 import type { Outbox } from '../../src/receive/outbox.ts'
-import type { WriteTrail } from '../../src/receive/queue.ts'
+import type { Attempt, WriteTrail } from '../../src/receive/queue.ts'
 import { within } from '../../src/receive/retry.ts'
 import { type FleetHistory, type HistoryRow, withEntries } from '../../src/report/page/fleet-history.ts'
 import {
@@ -38,29 +37,27 @@ import {
   trailLines,
   type WrittenEnd,
 } from '../../src/verdict/trail-entry.ts'
-import { openRepository } from '../fleets/github-installation.ts'
-import type { WorkerContext } from '../fleets/worker-context.ts'
-import { openWriteClient } from '../gate/publish-verdict.ts'
+import { openCase, openWriter } from '../fleets/github-installation.ts'
+import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 
 /**
  * Appends the waiting decisions of a fleet to its trail. If someone else changed the branch, adds nothing: opens an issue, logs
  * the reason, and keeps the decisions until the branch is restored.
  */
-export async function writeTrail(context: WorkerContext, data: WriteTrail): Promise<void> {
+export async function writeTrail(context: WorkerContext, data: WriteTrail, attempt: Attempt): Promise<void> {
   const { outbox, queue } = context
   if (outbox === undefined) return
-  const subject = await openRepository(context, data)
+  const subject = await openCase(context, data, attempt)
   if (!subject) return
-  const { repository, octokit: reader } = subject
+  const { repository } = subject
   const { fleets } = await subject.installation.designation()
   if (!fleets.some(({ repository: { url } }) => url === repository.url)) return
   await queue.withLock(`trail ${repository.url}`, async () => {
-    const writer = await openWriteClient(context, data.installation, repository.id)
-    const there = { outbox, place: data, repositoryId: repository.id, writer }
-    const appended = await appendBatch(context, { ...there, reader }).catch(refusal)
+    const desk = { outbox, place: data, subject, writer: await openWriter(context, data.installation, repository) }
+    const appended = await appendBatch(desk).catch(refusal)
     if (appended instanceof BailiwickError) {
       context.log.error({ err: appended, repository: repository.url }, 'trail cannot be written')
-      await reportRefusedTrail(context, there, appended.message)
+      await reportRefusedTrail(desk, appended.message)
       return
     }
     if (appended.state === 'stopped') {
@@ -70,11 +67,11 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
         { err: new BailiwickError('git-corrupt', message, { fix }), repository: repository.url },
         'trail was changed by someone else',
       )
-      await keepStoppedHistory(context, { ...data, repositoryId: repository.id }, appended.why)
-      await reportStoppedTrail(context, there, appended)
+      await keepStoppedHistory(subject, appended.why)
+      await reportStoppedTrail(desk, appended)
       return
     }
-    await reportResumedTrail(context, there)
+    await reportResumedTrail(desk)
     if (appended.more) await queue.add('write-trail', data)
   })
 }
@@ -90,13 +87,13 @@ const AT_ONCE = 500
 /** Maximum bytes of one file, because the App reads the last file again when its store was lost. */
 const MAX_FILE = 8 * 1024 * 1024
 
+/** A fleet whose trail is written. */
 interface TrailDesk {
   readonly outbox: Outbox
+  /** The key of its decisions in the outbox. */
   readonly place: WriteTrail
-  readonly repositoryId: number
-  readonly reader: Octokit
-  /** An installation token for the fleet's repository only. */
-  readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
+  readonly subject: Case
+  readonly writer: Writer
 }
 
 /** The decisions were written (`more`: others wait), or the branch is not as the App left it. */
@@ -108,31 +105,31 @@ type Appended =
  * Appends the first waiting decisions of a fleet to its trail: one commit with one new file. A retried job whose response was lost
  * finds its decisions in the last file. Does not continue a branch that someone else changed.
  */
-async function appendBatch(context: WorkerContext, desk: TrailDesk): Promise<Appended> {
-  const { outbox, place, reader, repositoryId, writer } = desk
+async function appendBatch(desk: TrailDesk): Promise<Appended> {
+  const { outbox, place, subject, writer } = desk
+  const { app, repository } = subject
   const { decisions: waiting, lost } = await outbox.waiting(place, AT_ONCE)
   const decisions = fitting(waiting)
   if (decisions.length === 0 && lost === 0) return { state: 'written', more: false }
-  const head = await readSignedHead(reader, place, TRAIL_BRANCH)
+  const head = await readSignedHead(subject, TRAIL_BRANCH)
   const known = await outbox.head(place)
-  const { octokit, app } = writer
-  const end = await readEnd(context, desk, head, known)
+  const end = await readEnd(subject, head, known)
   const present = head && !('why' in end) ? { ...end, commit: head } : undefined
   const why =
-    'why' in end ? end.why : whyNotContinued(present, known, decisions, { slug: app.slug, fleet: repositoryId })
+    'why' in end ? end.why : whyNotContinued(present, known, decisions, { slug: app.slug, fleet: repository.id })
   if (why !== undefined) return { state: 'stopped', why, incident: head?.commit ?? 'gone', commit: known?.commit }
   const last = present ?? EMPTY_TRAIL
   const about = { who: `${app.slug}[bot]`, repository: `${place.owner}/${place.repo}`, engine: ENGINE_VERSION }
   const gap = lost > 0 ? [gapDecision(lost, { ...about, at: new Date().toISOString() })] : []
-  const appended = appendDecisions([...decisions, ...gap], last.head, last.entries, repositoryId)
+  const appended = appendDecisions([...decisions, ...gap], last.head, last.entries, repository.id)
   if (appended !== undefined) {
     const { file, head: written } = appended
-    const commit = await appendFile(octokit, place, head, {
+    const commit = await appendFile(writer, head, {
       ...{ branch: TRAIL_BRANCH, path: file.path, content: Buffer.from(file.bytes).toString('utf8') },
       message: commitMessage(nextEntry(last), written.seq),
     })
     await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit } })
-    await keepHistory(context, { ...place, repositoryId }, file, commit)
+    await keepHistory(subject, file, commit)
   } else if (head && last.head) {
     await outbox.written(place, { count: decisions.length, lost, head: { ...last.head, commit: head.commit } })
   }
@@ -151,18 +148,18 @@ function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] 
 
 /** The end that the next file continues: the recorded one, or that of the last file; or why it cannot be read. */
 async function readEnd(
-  { store }: WorkerContext,
-  { reader, place }: TrailDesk,
+  subject: Case,
   head: SignedHead | undefined,
   known: WrittenEnd | undefined,
 ): Promise<TrailEnd | { readonly why: string }> {
   if (head === undefined) return EMPTY_TRAIL
+  const { store } = subject.context
   // the commit id identifies its content, so the file need not be read again
   if (known !== undefined && head.commit === known.commit) return { entries: [], head: known }
   const path = addedFile(head.message)
-  const id = path === undefined ? undefined : await readBlobId(reader, place, path, head.commit)
+  const id = path === undefined ? undefined : await readBlobId(subject, path, head.commit)
   if (path === undefined || id === undefined) return { why: `commit ${head.commit} is not one that adds entries` }
-  await fetchBlobs(reader, store, place, [id])
+  await fetchBlobs(subject, store, [id])
   const bytes = await store.readBlob(id)
   if (bytes === undefined) throw new BailiwickError('git-missing', `${path}: missing in the trail`)
   try {
@@ -173,12 +170,6 @@ async function readEnd(
   }
 }
 
-interface HistoryPlace {
-  readonly owner: string
-  readonly repo: string
-  readonly repositoryId: number
-}
-
 /** Longer than a store that works ever takes. */
 const LIMIT_MS = 5_000
 
@@ -186,25 +177,16 @@ const LIMIT_MS = 5_000
  * Adds the entries of a file that was just written to the history on the page of their fleet. The caller is the only one that
  * writes the trail of this fleet. Errors are only logged: the trail has the entries.
  */
-async function keepHistory(
-  context: Pick<WorkerContext, 'pages' | 'log'>,
-  place: HistoryPlace,
-  { path, bytes }: TrailFile,
-  commit: string,
-): Promise<void> {
+async function keepHistory(fleet: Case, { path, bytes }: TrailFile, commit: string): Promise<void> {
   const rows = [...trailLines(bytes)].flatMap(({ number, entry }) =>
     entry ? [rowOf(entry, path, number, commit)] : [],
   )
-  await change(context, place, history => withEntries(history, rows))
+  await change(fleet, history => withEntries(history, rows))
 }
 
 /** Notes why nothing is added to the trail of a fleet any more. */
-async function keepStoppedHistory(
-  context: Pick<WorkerContext, 'pages' | 'log'>,
-  place: HistoryPlace,
-  stopped: string,
-): Promise<void> {
-  await change(context, place, history => ({ ...history, stopped }))
+async function keepStoppedHistory(fleet: Case, stopped: string): Promise<void> {
+  await change(fleet, history => ({ ...history, stopped }))
 }
 
 function rowOf(entry: TrailEntry, file: string, line: number, added: string): HistoryRow {
@@ -218,10 +200,11 @@ function rowOf(entry: TrailEntry, file: string, line: number, added: string): Hi
 }
 
 async function change(
-  { pages: { store, publicUrl }, log }: Pick<WorkerContext, 'pages' | 'log'>,
-  { owner, repo, repositoryId }: HistoryPlace,
+  { context, owner, repo, repository: { id: repositoryId } }: Case,
   changed: (history: FleetHistory) => FleetHistory,
 ): Promise<void> {
+  const { log } = context
+  const { store, publicUrl } = context.pages
   if (publicUrl === undefined) return
   const work = async () => {
     const stored = await store.history(owner, repo)
@@ -240,49 +223,40 @@ interface Stop {
   readonly commit: string | undefined
 }
 
-interface StoppedPlace {
-  readonly outbox: Outbox
-  readonly place: WriteTrail
-  /** An installation token for the fleet's repository only. */
-  readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
-}
-
 /** Reports to the fleet admins, with one issue per incident, that the App no longer writes to their trail. */
-async function reportStoppedTrail(context: WorkerContext, stopped: StoppedPlace, stop: Stop): Promise<void> {
-  const { outbox, place } = stopped
+async function reportStoppedTrail(desk: TrailDesk, stop: Stop): Promise<void> {
+  const { outbox, place } = desk
   const { incident, ...what } = stop
   if ((await outbox.stopped(place)) === incident) return
   const fleet = `${place.owner}/${place.repo}`
-  await write(context, stopped, incident, trailStoppedText({ ...what, branch: TRAIL_BRANCH, fleet }))
+  await write(desk, incident, trailStoppedText({ ...what, branch: TRAIL_BRANCH, fleet }))
   await outbox.stop(place, incident)
 }
 
 /** Reports to the fleet admins, with one issue, that GitHub rejects the App's writes to their trail. */
-async function reportRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
-  const { outbox, place } = stopped
+async function reportRefusedTrail(desk: TrailDesk, why: string): Promise<void> {
+  const { outbox, place } = desk
   if ((await outbox.stopped(place)) === REFUSED) return
-  await write(context, stopped, REFUSED, trailRefusedText(TRAIL_BRANCH, why))
+  await write(desk, REFUSED, trailRefusedText(TRAIL_BRANCH, why))
   await outbox.stop(place, REFUSED)
 }
 
 /** Comments on the incident's issue that the trail continues. */
-async function reportResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
-  const { outbox, place } = stopped
+async function reportResumedTrail(desk: TrailDesk): Promise<void> {
+  const { outbox, place } = desk
   const incident = await outbox.stopped(place)
   if (incident === undefined) return
-  await write(context, stopped, incident, trailResumedText(TRAIL_BRANCH))
+  await write(desk, incident, trailResumedText(TRAIL_BRANCH))
   await outbox.stop(place, undefined)
 }
 
-async function write(
-  context: WorkerContext,
-  { place, writer: { octokit, app } }: StoppedPlace,
-  incident: string,
-  text: string,
-): Promise<void> {
+async function write({ place, writer }: TrailDesk, incident: string, text: string): Promise<void> {
   const marker = stoppedMarker(incident)
   const issue = { marker, title: incident === REFUSED ? REFUSED_TITLE : STOPPED_TITLE, body: `${marker}\n\n${text}` }
-  const written = await upsertIssue(octokit, app, { owner: place.owner, repo: place.repo }, issue)
+  const written = await upsertIssue(writer, issue)
   if (!written)
-    context.log.warn({ ...place }, 'issues are disabled in the fleet repository: the state of its trail is not shown')
+    writer.context.log.warn(
+      { ...place },
+      'issues are disabled in the fleet repository: the state of its trail is not shown',
+    )
 }

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto'
-import { BailiwickError } from '../../src/base/errors.ts'
-import { fixOf, typedMessage } from '../../src/base/message.ts'
 import { listOurCheckRuns, publishCheckRun } from '../../src/github/checks.ts'
-import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
-import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
+import { listDeployKeys } from '../../src/github/deploy-keys.ts'
 import { listAllOwnPulls, type OpenedPullRequest, type OwnPull, readOwnPull } from '../../src/github/own-pulls.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
@@ -21,12 +18,12 @@ import {
   readOffboardMarker,
 } from '../../src/tenants/offboard/request.ts'
 import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
-import { openRepository } from '../fleets/github-installation.ts'
+import { askThread } from '../fleets/evaluate-revision-set.ts'
+import { administer, openWritable } from '../fleets/github-installation.ts'
 import { findRepository } from '../fleets/source-reader.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
+import type { Case, WorkerContext, WritableCase } from '../fleets/worker-context.ts'
 import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
 import { isFleetAdmin } from '../gate/missing-approvals.ts'
-import { openPlace, type PublishTarget } from '../gate/publish-verdict.ts'
 import { openRecordedPull, recordDecision, removeRecordedKey } from '../gate/record-decision.ts'
 
 /** A pull request of ours that offboards a tenant. */
@@ -40,7 +37,7 @@ interface OffboardPull {
  * confirms that the first change is applied everywhere. Returns why it waits; undefined if a pull request is open.
  */
 export async function advanceOffboarding(
-  here: OffboardingPlace,
+  here: WritableCase,
   asked: OffboardAsk,
   isContinued: boolean,
 ): Promise<string | undefined> {
@@ -62,31 +59,20 @@ export async function advanceOffboarding(
 }
 
 /** The next change, by the fleet's branch as it is now. */
-async function planOf(
-  { context, installation, fleet }: Pick<OffboardingPlace, 'context' | 'installation' | 'fleet'>,
-  asked: OffboardRequest,
-): Promise<OffboardPlan> {
-  const branch = fleet.defaultBranch
-  const commit = await installation.head(fleet, { branch })
-  if (!commit) throw new BailiwickError('offboard-layout', 'this repository is empty, so there is no fleet')
-  const tree = await installation.content(fleet, commit)
-  const request = requestOf(asked)
-  const answer = await context.evaluator.evaluate({ type: 'offboard', request, tree, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
-  if (answer.type !== 'offboard') throw new TypeError(`the rendering thread answered ${answer.type}`)
-  return answer.plan
+async function planOf(fleet: Case, asked: OffboardRequest): Promise<OffboardPlan> {
+  return (await askThread(fleet, { type: 'offboard', request: requestOf(asked) }, 'offboard-layout')).plan
 }
 
 /** What a pull request of ours offboards; only our App can have written its record. */
-function recordOf({ context, fleet }: Pick<OffboardingPlace, 'context' | 'fleet'>, pull: OwnPull) {
+function recordOf({ context, repository: fleet }: Case, pull: OwnPull) {
   const record = readOffboardMarker(pull.body, context.config.privateKey)
   return record?.fleet === fleet.id ? record : undefined
 }
 
 /** The first change of the same offboarding, if it was merged: the latest. */
-async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<OffboardPull | undefined> {
+async function mergedFirst(here: WritableCase, asked: OffboardAsk): Promise<OffboardPull | undefined> {
   const branch = offboardingBranch(asked, 'workloads')
-  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
+  const pulls = await listAllOwnPulls(here, branch)
   return pulls.flatMap(pull => {
     const record = pull.state === 'merged' && pull.branch === branch ? recordOf(here, pull) : undefined
     return record ? [{ pull, record }] : []
@@ -94,14 +80,9 @@ async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<
 }
 
 /** Whether people merged or closed that stage's pull request, after the one before: only a command opens another. */
-async function isDecided(
-  here: OffboardingPlace,
-  asked: OffboardAsk,
-  stage: OffboardStage,
-  before: number,
-): Promise<boolean> {
+async function isDecided(here: Case, asked: OffboardAsk, stage: OffboardStage, before: number): Promise<boolean> {
   const branch = offboardingBranch(asked, stage)
-  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
+  const pulls = await listAllOwnPulls(here, branch)
   return pulls.some(one => one.branch === branch && one.state !== 'open' && one.number > before)
 }
 
@@ -109,12 +90,8 @@ async function isDecided(
  * Opens the pull request of a planned change, and records on its commit that the fleet admin who asked for it approves what
  * it deletes. A crash in between leaves a pull request that the next attempt completes.
  */
-async function openOffboarding(
-  here: OffboardingPlace,
-  asked: OffboardAsk,
-  plan: OffboardPlan,
-): Promise<OpenedPullRequest> {
-  const { context, place, fleet } = here
+async function openOffboarding(here: WritableCase, asked: OffboardAsk, plan: OffboardPlan): Promise<void> {
+  const { context, writer, repository: fleet } = here
   if (plan.stage === 'done') throw new TypeError('there is nothing to open')
   const text = offboardText(asked, plan)
   const { by, comment, issue, at } = asked
@@ -123,41 +100,32 @@ async function openOffboarding(
     ...{ by, comment, issue, at },
   }
   const marker = offboardMarker(record, context.config.privateKey)
-  const opened = await openRecordedPull(
-    { context, app: place.app, fleet: { installation: here.installation.id, url: fleet.url } },
-    place.octokit,
-    place,
-    {
-      base: fleet.defaultBranch,
-      branch: offboardingBranch(asked, plan.stage),
-      files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
-      removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
-      title: text.title,
-      body: `${text.body}\n\nRequested by @${by} in #${issue}.${AGREED}\n\n${marker}`,
-      message: `${text.title}\n\n${marker}`,
-    },
-  )
+  const opened = await openRecordedPull(writer, {
+    base: fleet.defaultBranch,
+    branch: offboardingBranch(asked, plan.stage),
+    files: plan.files,
+    title: text.title,
+    body: `${text.body}\n\nRequested by @${by} in #${issue}.${AGREED}\n\n${marker}`,
+    message: `${text.title}\n\n${marker}`,
+  })
   await approve(here, asked, opened)
-  return opened
 }
 
 const AGREED =
   ' The check finds what this change takes away. The command of a fleet admin agrees to it, for exactly this commit. If the check blocks all the same, a fleet admin comments `/bailiwick override REASON`.'
 
 /** The admin's approval counts for exactly the commit that was made for it. */
-async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: OpenedPullRequest) {
-  const { context, place, reader, installation, fleet, attempt } = here
+async function approve(here: WritableCase, asked: OffboardAsk, opened: OpenedPullRequest): Promise<void> {
+  const { context, writer, installation, repository, owner, repo } = here
   const { by, at, comment } = asked
-  const pull = await readPullRequest(reader, place, opened.number)
+  const pull = await readPullRequest(here, opened.number)
   if (pull?.state !== 'open' || pull.head.sha !== opened.head) return
-  if (!(await isFleetAdmin({ installation, octokit: reader }, { repository: fleet, branch: fleet.defaultBranch }, by)))
-    return
-  const subject = { installation, repository: fleet, octokit: reader }
-  const { prunes } = (await evaluatePullRequest(context, subject, pull, attempt)).context
+  if (!(await isFleetAdmin(installation, { repository, branch: repository.defaultBranch }, by))) return
+  const { prunes } = (await evaluatePullRequest(here, pull)).context
   const common = { headSha: opened.head, conclusion: 'success' as const, annotations: [] }
   if (prunes && prunes.prints.length <= MAX_PRINTS) {
     const { digest, prints } = prunes
-    await publishCheckRun(place.octokit, place.app, place, {
+    await publishCheckRun(writer, {
       ...pruneRecord({ by, at, digests: [digest], pull: pull.number, prints }),
       ...common,
       name: PRUNE_RUN,
@@ -166,33 +134,28 @@ async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: Opene
     await recordWord(here, 'approve-prune', by, pull)
   }
   const reason = `offboarding of tenant ${asked.tenant}, in two pull requests that Bailiwick wrote`
-  await publishCheckRun(place.octokit, place.app, place, {
+  await publishCheckRun(writer, {
     ...overrideRecord({ by, reason, at, pull: pull.number, base: pull.base.ref }, opened.head),
     ...common,
     name: OVERRIDE_RUN,
     externalId: `override:${comment}`,
   })
   await recordWord(here, 'override', by, pull)
-  await evaluateAgain(here, pull)
-}
-
-async function evaluateAgain({ context, installation, place }: OffboardingPlace, { number: pull }: PullRequest) {
-  const { owner, repo } = place
-  await context.queue.add('validate-pull-request', { installation: installation.id, owner, repo, pull })
+  await context.queue.add('validate-pull-request', { installation: installation.id, owner, repo, pull: pull.number })
 }
 
 /** Records that an admin's decision applies to a commit of the App as if the admin had made it there. */
 async function recordWord(
-  { context, installation, fleet, place }: OffboardingPlace,
+  { context, installation, repository, owner, repo }: Case,
   kind: 'override' | 'approve-prune',
   who: string,
   { number: pull, head }: PullRequest,
 ): Promise<void> {
-  const about = { repository: `${place.owner}/${place.repo}`, commit: head.sha, pull }
+  const about = { repository: `${owner}/${repo}`, commit: head.sha, pull }
   const id = `${kind} ${about.repository}@${about.commit} ${who}`
   await recordDecision(
     context,
-    { installation: installation.id, url: fleet.url },
+    { installation: installation.id, url: repository.url },
     { ...about, id, kind, who, result: 'done', revisions: [], digest: hash('sha256', id) },
     { once: true },
   )
@@ -212,17 +175,6 @@ function offboardingBranch({ tenant, clusters }: OffboardRequest, stage: string)
 /** The request without the person who made it. */
 export const requestOf = ({ tenant, clusters }: OffboardRequest): OffboardRequest => ({ tenant, clusters })
 
-/** A fleet that a tenant leaves. */
-interface OffboardingPlace {
-  readonly context: WorkerContext
-  /** Of the fleet, for writing. */
-  readonly place: PublishTarget
-  readonly reader: Octokit
-  readonly installation: Installation
-  readonly fleet: ReadableRepository
-  readonly attempt: Attempt
-}
-
 /** Who asked for an offboarding, and where. */
 type OffboardAsk = OffboardRequest & Pick<OffboardRecord, 'by' | 'comment' | 'issue' | 'at'>
 
@@ -236,14 +188,11 @@ export async function settleOffboarding(
   attempt: Attempt,
 ): Promise<void> {
   const reader = await context.app.reader(data.installation)
-  const pull = await readOwnPull(reader, await context.app.identity(), data, data.pull)
-  const subject = pull?.state === 'merged' ? await openRepository(context, data, reader) : undefined
-  if (!pull || !subject) return
-  const { installation, repository: fleet } = subject
-  const record = recordOf({ context, fleet }, pull)
+  const pull = await readOwnPull({ ...data, octokit: reader, app: await context.app.identity() }, data.pull)
+  const here = pull?.state === 'merged' ? await openWritable(context, data, attempt, reader) : undefined
+  const record = pull && here && recordOf(here, pull)
   if (!record) return
-  const here = { context, place: await openPlace(context, data, fleet.id), reader, installation, fleet, attempt }
-  await context.queue.withLock(`offboard ${fleet.id} ${record.tenant}`, async () => {
+  await context.queue.withLock(`offboard ${here.repository.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
     if (record.stage === 'rest') await removeDeployKeys(here, record)
     // in any other stage a command tells what to do
@@ -253,56 +202,25 @@ export async function settleOffboarding(
 }
 
 /** A tenant that stays on a cluster keeps its key. */
-async function removeDeployKeys(here: OffboardingPlace, { tenant, sources }: OffboardRecord): Promise<void> {
-  const { context, installation } = here
+async function removeDeployKeys(here: Case, { tenant, sources }: OffboardRecord): Promise<void> {
+  const { context, installation, octokit } = here
   if ((await planOf(here, { tenant, clusters: [] })).stage !== 'done') return
   if (!(await context.app.mayAdminister(installation.id))) {
     context.log.warn({ tenant }, 'deploy keys were not deleted: the App may not administer repositories')
     return
   }
+  const owner = { tenant, fleet: `${here.owner}/${here.repo}` }
   for (const url of sources) {
     const found = await findRepository(installation, { url: normaliseUrl(url) })
     if (!found) continue
-    const repository = { owner: found.owner, repo: found.name, id: found.id }
-    const keys = await keysOfTenant(here, repository, tenant)
-    if (keys.length > 0) {
-      await removeKeys(
-        here,
-        repository,
-        keys.map(({ key }) => key),
-      )
-    }
+    const listed = await listDeployKeys({ ...found, octokit })
+    const keys = listed.filter(({ readOnly, title }) => readOnly && isTitleOf(title, owner))
+    if (keys.length === 0) continue
+    // already deleted ones are not an error
+    await administer(here, found, async writer => {
+      for (const { key } of keys) await removeRecordedKey(writer, key)
+    })
   }
-}
-
-/** Keys of a repository that are this tenant's by their title. */
-async function keysOfTenant(
-  { reader, place }: Pick<OffboardingPlace, 'reader' | 'place'>,
-  repository: RepositoryName,
-  tenant: string,
-): Promise<ListedDeployKey[]> {
-  const owner = { tenant, fleet: `${place.owner}/${place.repo}` }
-  return (await listDeployKeys(reader, repository)).filter(one => one.readOnly && isTitleOf(one.title, owner))
-}
-
-/** Deletes keys of a repository; already deleted ones are not an error. */
-async function removeKeys(
-  { context, installation, place, fleet }: OffboardingPlace,
-  repository: RepositoryName & { readonly id: number },
-  keys: readonly string[],
-): Promise<void> {
-  const act = { context, app: place.app, fleet: { installation: installation.id, url: fleet.url } }
-  await context.app.administer(installation.id, repository.id, async octokit => {
-    for (const key of keys) await removeRecordedKey(act, octokit, repository, key)
-  })
-}
-
-interface FleetOf {
-  readonly context: WorkerContext
-  readonly place: RepositoryName & { readonly app: AppIdentity }
-  readonly reader: Octokit
-  readonly installation: Installation
-  readonly fleet: ReadableRepository
 }
 
 /** A cluster that may lack a merged change. `isApplied`: a worker of ours applies there, and reports it. */
@@ -313,13 +231,14 @@ interface WaitingCluster {
 
 /** The clusters that have not applied a merged pull request yet, by our own check runs. */
 async function waitingClusters(
-  { context, reader, place, installation, fleet }: FleetOf,
+  here: Case,
   { mergeCommit }: OwnPull,
   clusters: readonly string[],
 ): Promise<WaitingCluster[]> {
+  const { context, installation, repository: fleet } = here
   const head = await installation.head(fleet, { branch: fleet.defaultBranch })
   const commits = new Set([mergeCommit, head].filter(sha => sha !== undefined))
-  const runs = (await Promise.all([...commits].map(sha => listOurCheckRuns(reader, place.app, place, sha)))).flat()
+  const runs = (await Promise.all([...commits].map(sha => listOurCheckRuns(here, sha)))).flat()
   return clusters.flatMap((cluster): WaitingCluster[] => {
     const binding = context.bindings.find(
       ({ name, fleet: url, branch }) => name === cluster && url === fleet.url && branch === fleet.defaultBranch,

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
-import { fixOf, typedMessage } from '../../src/base/message.ts'
 import { creationRuleFor, publicKeysIn, type SealingRule } from '../../src/flux/sops/creation-rule.ts'
 import { withTenantRule } from '../../src/flux/sops/edit-creation-rules.ts'
 import { keySecret, sealSecret } from '../../src/flux/sops/seal-document.ts'
@@ -26,9 +25,9 @@ import {
 import type { OnboardPlan } from '../../src/tenants/onboard/plan.ts'
 import { keySecretOf, type OnboardRequest, secretOf, sourceAddress } from '../../src/tenants/onboard/request.ts'
 import { AUTH_FILE, KEY_FILE } from '../../src/tenants/onboard/tenant-files.ts'
-import { findRepository, mayReadSource } from '../fleets/source-reader.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
-import type { PublishTarget } from '../gate/publish-verdict.ts'
+import { askThread } from '../fleets/evaluate-revision-set.ts'
+import { findRepository, mayReadSource, nameAt } from '../fleets/source-reader.ts'
+import type { Case, WritableCase } from '../fleets/worker-context.ts'
 
 /** The planned changes of an onboarding. */
 export interface PreparedOnboarding {
@@ -39,38 +38,22 @@ export interface PreparedOnboarding {
 }
 
 /** Plans an onboarding on the present fleet, requested by `by`. Throws `onboard-input` and `onboard-layout`. */
-export async function prepareOnboarding(
-  { evaluator }: WorkerContext,
-  installation: Installation,
-  fleet: ReadableRepository,
-  asked: OnboardRequest,
-  by: string,
-): Promise<PreparedOnboarding> {
-  const branch = fleet.defaultBranch
-  const commit = await installation.head(fleet, { branch })
-  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty, so there is no fleet')
-  const directories = await tenantDirectories(installation, fleet, asked, by)
+export async function prepareOnboarding(fleet: Case, asked: OnboardRequest, by: string): Promise<PreparedOnboarding> {
+  const directories = await tenantDirectories(fleet, asked, by)
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
-  const tree = await installation.content(fleet, commit)
-  const answer = await evaluator.evaluate({ type: 'plan', request, tree, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
-  if (answer.type !== 'planned') {
-    throw new TypeError(`the rendering thread answered ${answer.type} to a question for a plan`)
-  }
-  const { plan } = answer
+  const { plan } = await askThread(fleet, { type: 'plan', request }, 'onboard-layout')
   if (plan.files.length === 0) {
     throw new BailiwickError(
       'onboard-input',
       `tenant ${asked.tenant} already exists in this fleet, exactly as requested`,
     )
   }
-  return { request: plan.request, plan, branch }
+  return { request: plan.request, plan, branch: fleet.repository.defaultBranch }
 }
 
 /** The root directories of the tenant's repository; undefined if it cannot be read, or not by the requester. */
 async function tenantDirectories(
-  installation: Installation,
-  fleet: ReadableRepository,
+  { installation, repository: fleet }: Case,
   { url, branch, ref }: OnboardRequest,
   by: string,
 ): Promise<string[] | undefined> {
@@ -86,12 +69,7 @@ async function tenantDirectories(
 }
 
 /** An onboarding whose tenant needs credentials. */
-export interface AccessQuestion {
-  readonly context: WorkerContext
-  readonly place: PublishTarget
-  readonly reader: Octokit
-  readonly installation: Installation
-  readonly fleet: ReadableRepository
+export interface AccessQuestion extends WritableCase {
   readonly prepared: PreparedOnboarding
   /** Login of the requester. */
   readonly by: string
@@ -121,7 +99,7 @@ export type PlannedAccess =
  * `sops-config` if its path has no creation rule that can be used.
  */
 export async function planReadAccess(question: AccessQuestion): Promise<PlannedAccess> {
-  const { prepared, context, fleet, reader, installation, by } = question
+  const { prepared, context, repository: fleet, octokit, installation, by } = question
   const { request, plan, branch } = prepared
   const [directory, ...others] = plan.directories
   const file = `${directory}/${AUTH_FILE}`
@@ -133,7 +111,7 @@ export async function planReadAccess(question: AccessQuestion): Promise<PlannedA
   await creationRuleFor(tree, file)
   const repository = await repositoryOf(question)
   if (!repository) return byHand('the App is not installed on that repository.')
-  if ((await readRole(reader, repository, by)) !== 'admin')
+  if ((await readRole({ ...repository, octokit }, by)) !== 'admin')
     return byHand('the author does not administer that repository.')
   if (!(await context.app.mayAdminister(installation.id))) return byHand(NO_PERMISSION)
   const place = { directory: directory!, file }
@@ -147,7 +125,7 @@ export async function planReadAccess(question: AccessQuestion): Promise<PlannedA
   const isUsable = earlier?.record.repository === repository.id && isSealedFor(earlier.sealed, recipients)
   const { sealed, publicKey: key } = isUsable
     ? { sealed: earlier.sealed, publicKey: earlier.record.key }
-    : await makeCredential(reader, tree, wanted, rule)
+    : await makeCredential(octokit, tree, wanted, rule)
   return { ...common, sealed, record: { ...record, key }, replaced: await replacedKey(question, key) }
 }
 
@@ -155,35 +133,45 @@ const NO_PERMISSION =
   'the App does not have the permission `Administration: write`. An organization owner can grant it on the settings page of the App, and run the command again.'
 
 /** The repository on the fleet's own GitHub; undefined where the App cannot read it. */
-async function repositoryOf({ reader, fleet, prepared }: AccessQuestion): Promise<NamedRepository | undefined> {
+async function repositoryOf({
+  octokit,
+  repository: fleet,
+  prepared,
+}: AccessQuestion): Promise<NamedRepository | undefined> {
   const url = normaliseUrl(prepared.request.url)
-  const [, host, owner, repo] = /^https:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? []
-  if (host !== new URL(fleet.url).host || owner === undefined || repo === undefined) return undefined
-  const found = await readRepository(reader, { owner, repo })
+  const name = nameAt(url, fleet.url)
+  const found = name && (await readRepository({ ...name, octokit }))
   return found?.url === url ? found : undefined
 }
 
-/** What an earlier attempt left on our branch. Its record is ours; the branch alone proves nothing. */
-async function earlierAttempt(question: AccessQuestion, file: string) {
-  const { place, installation, fleet, prepared } = question
-  const head = await readBranch(place.octokit, place, onboardingBranch(prepared.request.tenant))
+/** The message of our branch's last commit, and a file there: the branch alone proves nothing, a record of ours in it does. */
+async function onOurBranch({ writer, installation, repository, prepared }: AccessQuestion, file: string) {
+  const head = await readBranch(writer, onboardingBranch(prepared.request.tenant))
   if (!head) return undefined
-  const { message } = await readCommit(place.octokit, place, head.commit)
-  const record = ownRecord(question, message)
-  if (!record) return undefined
-  const tree = openSnapshot(await installation.content(fleet, head.commit, head.tree))
-  return { record, sealed: tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : '' }
+  const { message } = await readCommit(writer, head.commit)
+  const tree = openSnapshot(await installation.content(repository, head.commit, head.tree))
+  return { message, sealed: tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : '' }
+}
+
+/** What an earlier attempt left there. */
+async function earlierAttempt(question: AccessQuestion, file: string) {
+  const found = await onOurBranch(question, file)
+  const record = found && ownRecord(question, found.message)
+  return record && { record, sealed: found.sealed }
 }
 
 /** The key that our open pull request names, if that is another one. */
 async function replacedKey(question: AccessQuestion, key: string): Promise<DeployKeyRecord | undefined> {
-  const { place, prepared } = question
-  const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(prepared.request.tenant))
+  const { writer, prepared } = question
+  const open = await findPullRequest(writer, onboardingBranch(prepared.request.tenant))
   const record = open && ownRecord(question, open.body)
   return record?.key === key ? undefined : record
 }
 
-function ownRecord({ context, fleet, prepared }: AccessQuestion, text: string): DeployKeyRecord | undefined {
+function ownRecord(
+  { context, repository: fleet, prepared }: AccessQuestion,
+  text: string,
+): DeployKeyRecord | undefined {
   const record = readDeployKeyMarker(text, context.config.privateKey)
   return record?.fleet === fleet.id && record.tenant === prepared.request.tenant ? record : undefined
 }
@@ -207,7 +195,7 @@ interface PlannedKey extends Pick<OnboardRequest, 'sopsConfig'> {
  * request asks for none. Throws `sops-config` if its path has no creation rule that can be used.
  */
 export async function planTenantKey(question: AccessQuestion): Promise<PlannedKey | undefined> {
-  const { prepared, installation, fleet, context } = question
+  const { prepared, installation, repository: fleet, context } = question
   const { request, plan, branch } = prepared
   const secret = keySecretOf(request)
   if (secret === undefined) return undefined
@@ -238,18 +226,14 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
 
 /** The key in our branch, if our record of it is there too: the branch alone proves nothing. */
 async function earlierKey(
-  { place, installation, fleet, prepared, context }: AccessQuestion,
+  question: AccessQuestion,
   file: string,
   recipients: readonly string[],
 ): Promise<{ sealed: string; recipient: string } | undefined> {
-  const { tenant } = prepared.request
-  const head = await readBranch(place.octokit, place, onboardingBranch(tenant))
-  if (!head) return undefined
-  const { message } = await readCommit(place.octokit, place, head.commit)
-  const record = readTenantKeyMarker(message, context.config.privateKey)
-  if (record?.fleet !== fleet.id || record.tenant !== tenant) return undefined
-  const tree = openSnapshot(await installation.content(fleet, head.commit, head.tree))
-  const sealed = tree.entry(file)?.type === 'file' ? Buffer.from(tree.read(file)).toString('utf8') : ''
+  const found = await onOurBranch(question, file)
+  const record = found && readTenantKeyMarker(found.message, question.context.config.privateKey)
+  if (record?.fleet !== question.repository.id || record.tenant !== question.prepared.request.tenant) return undefined
+  const { sealed } = found!
   const isOurs = sealedDigest(sealed) === record.digest
   return isOurs && recipients.every(one => sealed.includes(one)) ? { sealed, recipient: record.recipient } : undefined
 }

@@ -1,12 +1,11 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
 import { readCommit } from '../../src/github/contents/commits.ts'
 import { readRepository } from '../../src/github/contents/repositories.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
 import { listAllOwnPulls, type OpenedPullRequest, type OwnPull, readOwnPull } from '../../src/github/own-pulls.ts'
 import { readRole } from '../../src/github/people.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
-import type { WithdrawAccess } from '../../src/receive/queue.ts'
+import type { Attempt, WithdrawAccess } from '../../src/receive/queue.ts'
 import { deployKeyTitle, isTitleOf } from '../../src/tenants/credential-entries.ts'
 import {
   accessText,
@@ -17,9 +16,10 @@ import {
 } from '../../src/tenants/onboard/credential.ts'
 import { pullRequestText } from '../../src/tenants/onboard/pull-request-text.ts'
 import type { OnboardRequest } from '../../src/tenants/onboard/request.ts'
-import { githubInstallation, openRepository } from '../fleets/github-installation.ts'
-import type { Installation, ReadableRepository, WorkerContext } from '../fleets/worker-context.ts'
-import { type ActOf, addRecordedKey, openRecordedPull, removeRecordedKey } from '../gate/record-decision.ts'
+import { administer, openCase } from '../fleets/github-installation.ts'
+import { nameAt } from '../fleets/source-reader.ts'
+import type { Case, Installation, WorkerContext } from '../fleets/worker-context.ts'
+import { addRecordedKey, openRecordedPull, removeRecordedKey } from '../gate/record-decision.ts'
 import {
   type AccessQuestion,
   onboardingBranch,
@@ -48,12 +48,12 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
 
 /** `note`: for the commit. */
 async function openAccess(question: AccessQuestion, end: string, note: string): Promise<OpenedPullRequest> {
-  const { prepared, place } = question
+  const { prepared, owner, repo } = question
   if (prepared.request.access === undefined) return openOnboarding(question, prepared, end, note)
   const planned = await planReadAccess(question)
   if (planned.state === 'by-hand') return openByHand(question, planned, end, note)
   const { sealed, file, repository, record, recipients, replaced } = planned
-  const { context, installation, by } = question
+  const { context, by } = question
   const complete = await prepareAgain(question, { sealed, ...configOf(planned) })
   const outcome = { state: 'sealed', file, repository: prepared.request.url, key: record.key, recipients } as const
   const access = accessText(prepared.request, outcome)
@@ -65,25 +65,19 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
     `${text}\n\n${end}\n\n${marker}`,
     note === '' ? marker : `${marker}\n${note}`,
   )
-  if (replaced) await forgetDeployKey(actOf(question), installation, replaced)
-  const owner = { tenant: record.tenant, fleet: `${place.owner}/${place.repo}` }
-  const title = deployKeyTitle(owner, `requested by ${by}`)
-  const added = await context.app.administer(installation.id, repository.id, octokit =>
-    addRecordedKey(actOf(question), octokit, repository, { title, key: record.key }),
-  )
+  if (replaced) await forgetDeployKey(question, replaced)
+  const named = { tenant: record.tenant, fleet: `${owner}/${repo}` }
+  const title = deployKeyTitle(named, `requested by ${by}`)
+  const added = await administer(question, repository, writer => addRecordedKey(writer, { title, key: record.key }))
   if (!added) {
     const why = `GitHub does not accept deploy keys for that repository. An organization owner can allow them in the settings of the organization under \`Deploy keys\`.`
     return openByHand(question, { state: 'by-hand', file, why }, end, note)
   }
   // a pull request that was closed meanwhile was closed before there was a key to delete
-  const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
-  if (pull?.state === 'closed') await forgetDeployKey(actOf(question), installation, record)
+  const pull = await readOwnPull(question.writer, opened.number)
+  if (pull?.state === 'closed') await forgetDeployKey(question, record)
   return opened
 }
-
-const actOf = ({ context, place, installation, fleet }: AccessQuestion) => ({
-  ...{ context, app: place.app, fleet: { installation: installation.id, url: fleet.url } },
-})
 
 function openByHand(
   question: AccessQuestion,
@@ -100,22 +94,21 @@ const configOf = ({ sopsConfig }: { readonly sopsConfig?: OnboardRequest['sopsCo
 
 /** The same onboarding with a sealed file among its files; it is rendered and compared again. */
 async function prepareAgain(
-  { context, installation, fleet, prepared, by }: AccessQuestion,
+  question: AccessQuestion,
   sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey' | 'sopsConfig'>,
 ): Promise<PreparedOnboarding> {
-  return prepareOnboarding(context, installation, fleet, { ...prepared.request, ...sealed }, by)
+  return prepareOnboarding(question, { ...question.prepared.request, ...sealed }, question.by)
 }
 
 /** Opens or updates the pull request that onboards a tenant. `end`: the end of its text; `note`: that of its commit. */
 async function openOnboarding(
-  { context, place, installation, fleet }: Pick<AccessQuestion, 'context' | 'place' | 'installation' | 'fleet'>,
+  { writer }: AccessQuestion,
   { request, plan, branch }: PreparedOnboarding,
   end: string,
   note = '',
 ): Promise<OpenedPullRequest> {
   const text = pullRequestText(plan)
-  const act = { context, app: place.app, fleet: { installation: installation.id, url: fleet.url } }
-  return openRecordedPull(act, place.octokit, place, {
+  return openRecordedPull(writer, {
     base: branch,
     branch: onboardingBranch(request.tenant),
     files: plan.files.map(({ path, content }) => ({ path, content })),
@@ -127,7 +120,6 @@ async function openOnboarding(
 
 /** Who asks, for which address, and whose fleet it is. */
 interface RepositoryQuestion {
-  readonly octokit: Octokit
   readonly installation: Installation
   readonly login: string
   readonly url: string
@@ -142,11 +134,11 @@ const MOST_NAMES = 50
  * repository that the App cannot read is not visible and is never applied. Throws `onboard-input`.
  */
 export async function refuseForeignRepository(question: RepositoryQuestion): Promise<void> {
-  const { octokit, login, url } = question
+  const { installation, login, url } = question
   const found = await resolve(question, url)
   if (!found) return
   // its present name must not be shown to everyone
-  const role = await readRole(octokit, found, login)
+  const role = await readRole({ ...found, octokit: installation.octokit }, login)
   if (role !== 'admin') {
     throw new BailiwickError(
       'onboard-input',
@@ -183,75 +175,52 @@ export async function refuseKnownRepository(question: RepositoryQuestion, source
 }
 
 /** The repository at an address of the fleet's GitHub, by any of its names; undefined if the App may not read it. */
-async function resolve({ octokit, fleetUrl }: RepositoryQuestion, url: string) {
-  const name = nameOf(normaliseUrl(url), new URL(fleetUrl).host)
-  return name && readRepository(octokit, name)
-}
-
-function nameOf(url: string, host: string): RepositoryName | undefined {
-  const [, owner, repo] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(url) ?? []
-  return owner !== undefined && repo !== undefined && new URL(url).host === host ? { owner, repo } : undefined
+async function resolve({ installation, fleetUrl }: RepositoryQuestion, url: string) {
+  const name = nameAt(normaliseUrl(url), fleetUrl)
+  return name && readRepository({ ...name, octokit: installation.octokit })
 }
 
 /**
  * Deletes the deploy key of an onboarding that was closed without a merge, unless another one, open or merged, goes on with
  * the same key. Doing it twice has no further effect.
  */
-export async function withdrawAccess(context: WorkerContext, data: WithdrawAccess): Promise<void> {
+export async function withdrawAccess(context: WorkerContext, data: WithdrawAccess, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
-  const app = await context.app.identity()
-  const pull = await readOwnPull(reader, app, data, data.pull)
+  const pull = await readOwnPull({ ...data, octokit: reader, app: await context.app.identity() }, data.pull)
   if (pull?.state !== 'closed') return
   const record = readDeployKeyMarker(pull.body, context.config.privateKey)
-  const fleet = await openRepository(context, data, reader)
+  const fleet = await openCase(context, data, attempt, reader)
   if (!record || record.fleet !== fleet?.repository.id) return
-  const others = await listAllOwnPulls(reader, app, data, pull.branch)
+  const others = await listAllOwnPulls(fleet, pull.branch)
   for (const other of others) {
     if (other.branch !== pull.branch || other.state === 'closed') continue
-    if ((await recordOf(context, reader, data, other))?.key === record.key) return
+    if ((await recordOf(fleet, other))?.key === record.key) return
   }
-  const act = { context, app, fleet: { installation: data.installation, url: fleet.repository.url } }
-  await forgetDeployKey(act, githubInstallation(context, data.installation, reader), record)
+  await forgetDeployKey(fleet, record)
 }
 
 /** By its last commit, or by its text if someone added a commit. */
-async function recordOf(
-  { config }: WorkerContext,
-  reader: Octokit,
-  { owner, repo }: WithdrawAccess,
-  pull: OwnPull,
-): Promise<DeployKeyRecord | undefined> {
-  const { message } = await readCommit(reader, { owner, repo }, pull.head)
-  return readDeployKeyMarker(message, config.privateKey) ?? readDeployKeyMarker(pull.body, config.privateKey)
+async function recordOf(fleet: Case, pull: OwnPull): Promise<DeployKeyRecord | undefined> {
+  const { privateKey } = fleet.context.config
+  const { message } = await readCommit(fleet, pull.head)
+  return readDeployKeyMarker(message, privateKey) ?? readDeployKeyMarker(pull.body, privateKey)
 }
 
 /** Deletes a deploy key that Bailiwick added. If it no longer may, the log names the repository. */
-async function forgetDeployKey(
-  act: ActOf & { readonly context: WorkerContext },
-  installation: Installation,
-  { repository: id, tenant, key }: DeployKeyRecord,
-): Promise<void> {
-  const { app, log } = act.context
+async function forgetDeployKey(fleet: Case, { repository: id, tenant, key }: DeployKeyRecord): Promise<void> {
+  const { context, installation } = fleet
   const repository = (await installation.repositories()).find(one => one.id === id)
-  if (!repository || !(await app.mayAdminister(installation.id))) {
-    log.warn({ repository: id, tenant }, 'a deploy key was not deleted: the App may not administer the repository')
-    return
-  }
-  const name = { owner: repository.owner, repo: repository.name }
-  await app.administer(installation.id, id, octokit => removeRecordedKey(act, octokit, name, key))
-}
-
-/** A fleet whose onboardings are looked at. */
-interface OnboardedFleet {
-  readonly context: Pick<WorkerContext, 'config'>
-  readonly installation: Installation
-  readonly octokit: Octokit
-  readonly fleet: ReadableRepository
+  if (repository && (await context.app.mayAdminister(installation.id)))
+    return administer(fleet, repository, writer => removeRecordedKey(writer, key))
+  context.log.warn(
+    { repository: id, tenant },
+    'a deploy key was not deleted: the App may not administer the repository',
+  )
 }
 
 /** Of these pull requests, the onboardings that were closed without a merge and whose deploy key still exists. */
 export async function leftKeys(
-  { context, installation, octokit, fleet }: OnboardedFleet,
+  { context, installation, octokit, repository: fleet }: Case,
   pulls: readonly OwnPull[],
 ): Promise<readonly OwnPull[]> {
   const left: OwnPull[] = []
@@ -261,10 +230,9 @@ export async function leftKeys(
     if (record?.fleet !== fleet.id || pull.branch !== onboardingBranch(record.tenant)) continue
     const repository = (await installation.repositories()).find(({ id }) => id === record.repository)
     if (!repository) continue
-    const name = { owner: repository.owner, repo: repository.name }
-    const keys = listed.get(repository.id) ?? (await listDeployKeys(octokit, name).catch(notVisible))
+    const keys = listed.get(repository.id) ?? (await listDeployKeys({ ...repository, octokit }).catch(notVisible))
     listed.set(repository.id, keys)
-    const owner = { tenant: record.tenant, fleet: `${fleet.owner}/${fleet.name}` }
+    const owner = { tenant: record.tenant, fleet: `${fleet.owner}/${fleet.repo}` }
     if (keys.some(({ key, title }) => key === record.key && isTitleOf(title, owner))) left.push(pull)
   }
   return left

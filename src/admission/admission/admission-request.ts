@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Authorize } from '../../expr/libraries/authorizer.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -83,9 +84,6 @@ export interface AdmissionWorld {
   readonly given?: GivenInputs
 }
 
-/** Keeps what follows from a list of objects, as long as the list is the same. */
-const lists = new WeakMap<readonly { readonly object: KubeObject }[], readonly KubeObject[]>()
-
 /** The objects of one cluster of a fleet. */
 export function worldOf(index: FleetIndex, cluster: string): AdmissionWorld {
   return {
@@ -117,13 +115,9 @@ export function worldOf(index: FleetIndex, cluster: string): AdmissionWorld {
   }
 }
 
-function objectsOf(rendered: readonly { readonly object: KubeObject }[]): readonly KubeObject[] {
-  const known = lists.get(rendered)
-  if (known) return known
-  const objects = rendered.map(({ object }) => object)
-  lists.set(rendered, objects)
-  return objects
-}
+const objectsOf = oncePer((rendered: readonly { readonly object: KubeObject }[]): readonly KubeObject[] =>
+  rendered.map(({ object }) => object),
+)
 
 /** What a request for an object, or without a name for a list, asks the API server. */
 export interface StoredQuery {

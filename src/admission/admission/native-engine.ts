@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { CelValue } from '../../expr/values.ts'
 import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -22,7 +23,7 @@ export function evaluateNative(world: AdmissionWorld, request: AdmissionRequest)
   const findings: AdmissionFinding[] = []
   const notEvaluated: NotEvaluated[] = []
   if (policies.length === 0) return { findings, notEvaluated }
-  const bindings = bindingsOf(world)
+  const bindings = byPolicy(world.policies(NATIVE_BINDING))
   for (const object of policies) {
     const bound = bindings.get(idOf(object).name) ?? []
     if (bound.length === 0) continue
@@ -90,21 +91,15 @@ function verdictsOf(
 
 const nameOf = ({ kind, namespace, name }: CelPolicy) => ({ policy: { kind, namespace, name }, rule: '' })
 
-const byPolicy = new WeakMap<readonly KubeObject[], ReadonlyMap<string, readonly KubeObject[]>>()
-
 /** Bindings by the name of their policy. */
-function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObject[]> {
-  const bindings = world.policies(NATIVE_BINDING)
-  const known = byPolicy.get(bindings)
-  if (known) return known
+const byPolicy = oncePer((bindings: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> => {
   const made = new Map<string, KubeObject[]>()
   for (const binding of bindings) {
     const name = stringAt(binding.root, ['spec', 'policyName']) ?? ''
     made.set(name, [...(made.get(name) ?? []), binding])
   }
-  byPolicy.set(bindings, made)
   return made
-}
+})
 
 /** Whether a policy applies to a request; a text: why that is not known. */
 type Matched = boolean | string

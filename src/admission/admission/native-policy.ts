@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { SharedSteps } from '../../expr/evaluate.ts'
 import { CelError } from '../../expr/expression.ts'
@@ -47,14 +48,10 @@ export interface CelPolicy {
   readonly constraints: Node | undefined
 }
 
-const known = new WeakMap<KubeObject, CelPolicy>()
-
 /** The compiled form of a CEL policy; cached. */
-export function celPolicy(object: KubeObject): CelPolicy {
-  const kept = known.get(object) ?? compilePolicy(object, { by: 'Kubernetes', library: kubernetesLibrary })
-  known.set(object, kept)
-  return kept
-}
+export const celPolicy = oncePer(
+  (object: KubeObject): CelPolicy => compilePolicy(object, { by: 'Kubernetes', library: kubernetesLibrary }),
+)
 
 export function compilePolicy(object: KubeObject, dialect: Dialect): CelPolicy {
   const { kind, namespace, name } = idOf(object)

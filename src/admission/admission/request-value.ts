@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { CelAuthorizer } from '../../expr/libraries/authorizer.ts'
 import { CelMap, type CelValue, fromJson, NotKnown } from '../../expr/values.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -50,15 +51,11 @@ function mapOf(fields: Readonly<Record<string, CelValue>>): CelMap {
 /** Fields of `metadata` that the API server fills in before admission. */
 const OF_SERVER = ['uid', 'generation', 'creationTimestamp', 'managedFields', 'resourceVersion', 'selfLink']
 
-const known = new WeakMap<KubeObject, CelValue>()
-
 /**
  * An object as admission sees it: with the defaults of Kubernetes' own kinds, and with unknown values where only the cluster
  * has them.
  */
-function objectValue(object: KubeObject): CelValue {
-  const kept = known.get(object)
-  if (kept !== undefined) return kept
+const objectValue = oncePer((object: KubeObject): CelValue => {
   const json = toJson(object.root) as { [key: string]: Json }
   setDefaults(kindOf(object), json)
   const value = withUnknown(fromJson(json), object.root)
@@ -71,10 +68,8 @@ function objectValue(object: KubeObject): CelValue {
     for (const key of OF_SERVER) put(fields, key, `metadata.${key}`, true)
     entries.set('smetadata', ['metadata', new CelMap(fields)])
   }
-  const made = new CelMap(entries)
-  known.set(object, made)
-  return made
-}
+  return new CelMap(entries)
+})
 
 /** An object as the policies of a world see it; in a policy test as it is written. */
 export function objectValueIn(world: Pick<AdmissionWorld, 'given'>, object: KubeObject): CelValue {

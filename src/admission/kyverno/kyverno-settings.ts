@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { kubernetesLibrary } from '../../expr/libraries/kubernetes-library.ts'
 import { nodeOf } from '../../fleet/model/kustomization-spec.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
@@ -49,16 +50,12 @@ const DEFAULTS: KyvernoSettings = {
 /** Kyverno's command line has no settings. */
 const NONE: KyvernoSettings = { ...DEFAULTS, filters: [] }
 
-const kept = new WeakMap<KubeObject, KyvernoSettings>()
-
 /** The settings in the ConfigMap of Kyverno, if the fleet renders one, else its defaults. */
 export function kyvernoSettings(world: AdmissionWorld): KyvernoSettings {
   if (world.given) return NONE
   const object = world.object('/ConfigMap', KYVERNO, KYVERNO)
   if (!object) return DEFAULTS
-  const made = kept.get(object) ?? readSettings(object)
-  kept.set(object, made)
-  return made
+  return readSettings(object)
 }
 
 /** Whether the settings exclude the account of a request. */
@@ -77,7 +74,7 @@ function isAmong(accounts: Accounts, { user, roles, clusterRoles }: RuleRequest)
   )
 }
 
-function readSettings(object: KubeObject): KyvernoSettings {
+const readSettings = oncePer((object: KubeObject): KyvernoSettings => {
   const at = (key: string) => stringAt(object.root, ['data', key])
   const accounts = (isIncluded: boolean): Accounts => ({
     users: patterns(at('excludeUsernames'), isIncluded),
@@ -93,7 +90,7 @@ function readSettings(object: KubeObject): KyvernoSettings {
     selectors: jsonAt(object, 'webhooks'),
     conditions: conditions && conditionsOf(conditions),
   }
-}
+})
 
 function patterns(text = '', isIncluded: boolean): string[] {
   const all = text.split(',').map(one => one.trim())
@@ -117,19 +114,14 @@ function jsonAt(object: KubeObject, key: string): Node | undefined {
   }
 }
 
-const compiled = new WeakMap<Node, CelPolicy>()
-
 /** `matchConditions` of a webhook, in the order in which the API server evaluates them. */
-export function conditionsOf(list: Node): CelPolicy {
+export const conditionsOf = oncePer((list: Node): CelPolicy => {
   const { origin } = list
   const field = (value: Node) => ({ key: origin, value })
   const spec: MapNode = { type: 'map', fields: new Map([['matchConditions', field(list)]]), origin }
   const root = { ...(nodeOf({}, origin) as MapNode), fields: new Map([['spec', field(spec)]]) }
-  const made =
-    compiled.get(list) ?? compilePolicy({ root, trail: [] }, { by: 'Kubernetes', library: kubernetesLibrary })
-  compiled.set(list, made)
-  return made
-}
+  return compilePolicy({ root, trail: [] }, { by: 'Kubernetes', library: kubernetesLibrary })
+})
 
 export const EXCEPTION_KINDS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyException'] as const
 /** The kinds that may hold Kyverno's flags. */

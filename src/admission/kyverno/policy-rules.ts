@@ -1,3 +1,4 @@
+import { oncePerName } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -16,8 +17,6 @@ export interface WrittenRule extends ComputedRule {
   readonly policyNamespace: string
 }
 
-const byPolicy = new WeakMap<KubeObject, Map<string, readonly WrittenRule[]>>()
-
 type Asked = Pick<RuleRequest, 'group' | 'version' | 'kind' | 'subresource' | 'namespace'>
 
 /** The validating rules of platform policies that may apply to objects of a kind in a namespace. */
@@ -27,18 +26,16 @@ export function policyRules(world: AdmissionWorld, asked: Asked): readonly Writt
   return [...world.policies(CLUSTER_POLICY), ...own].flatMap(policy => rulesFor(policy, asked))
 }
 
+const byPolicy = oncePerName<KubeObject, readonly WrittenRule[]>()
+
 function rulesFor(policy: KubeObject, asked: Asked): readonly WrittenRule[] {
-  const known = byPolicy.get(policy) ?? new Map<string, readonly WrittenRule[]>()
-  byPolicy.set(policy, known)
   const key = `${asked.group}/${asked.version}/${asked.kind}/${asked.subresource ?? ''}`
-  const kept = known.get(key)
-  if (kept) return kept
-  const policyNamespace = at(policy.root, ['kind']) && idOf(policy).kind === 'Policy' ? idOf(policy).namespace : ''
-  const made = computedRules(policy, asked.kind)
-    .filter(({ rule }) => rule.has('validate') && mayMatch(rule.get('match'), asked))
-    .map(one => ({ ...one, policy, policyNamespace }))
-  known.set(key, made)
-  return made
+  return byPolicy(policy, key, () => {
+    const policyNamespace = at(policy.root, ['kind']) && idOf(policy).kind === 'Policy' ? idOf(policy).namespace : ''
+    return computedRules(policy, asked.kind)
+      .filter(({ rule }) => rule.has('validate') && mayMatch(rule.get('match'), asked))
+      .map(one => ({ ...one, policy, policyNamespace }))
+  })
 }
 
 /** Whether the kinds alone leave at least one filter that may match. */

@@ -1,3 +1,4 @@
+import { oncePer, oncePerName } from '../../base/once-per.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { at, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -129,12 +130,9 @@ function contextOf(
 
 /** Metadata fields that the API server sets before admission. */
 const OF_SERVER = ['uid', 'generation', 'creationTimestamp', 'managedFields', 'resourceVersion']
-const values = new WeakMap<KubeObject, ContextValue>()
 
 /** An object at admission: with the defaults of built-in kinds, and unknown values where only the cluster knows. */
-export function admittedValue(object: KubeObject): ContextValue {
-  const kept = values.get(object)
-  if (kept !== undefined) return kept
+export const admittedValue = oncePer((object: KubeObject): ContextValue => {
   const json = toJson(object.root) as { [key: string]: Json }
   setDefaults(kindOf(object), json)
   const made = new Map(overlaid(fromJson(json), fromNode(object.root)) as ReadonlyMap<string, ContextValue>)
@@ -147,9 +145,8 @@ export function admittedValue(object: KubeObject): ContextValue {
     const filled = OF_SERVER.map(key => [key, new Unknown(`metadata.${key} is set by the cluster`)] as const)
     made.set('metadata', new Map<string, ContextValue>([...metadata, ...filled]))
   }
-  values.set(object, made)
   return made
-}
+})
 
 /** The first value with unknown values at the places where the second has them. */
 function overlaid(value: ContextValue, written: ContextValue): ContextValue {
@@ -169,31 +166,26 @@ interface Roles {
   readonly clusterRoles: readonly string[]
 }
 
-const kept = new WeakMap<readonly KubeObject[], Map<string, Roles>>()
+const kept = oncePerName<readonly KubeObject[], Roles>()
 
 /** The roles that the fleet's bindings give a user for a request in a namespace (pkg/userinfo of Kyverno). */
 function rolesOf(world: AdmissionWorld, user: UserInfo, namespace: string): Roles {
   const bindings = world.objects(`${GROUP}/RoleBinding`, undefined)
   const clusterBindings = world.objects(`${GROUP}/ClusterRoleBinding`, undefined)
-  const known = kept.get(bindings) ?? new Map<string, Roles>()
-  kept.set(bindings, known)
-  const key = JSON.stringify([user.name, user.groups, namespace, clusterBindings.length])
-  const found = known.get(key)
-  if (found) return found
-  const own = bindings.filter(one => binds(one, user, idOf(one).namespace))
-  const everywhere = clusterBindings.filter(one => binds(one, user, ''))
-  const made = {
-    roles: sorted(
-      own.filter(one => roleOf(one).kind === 'Role').map(one => `${idOf(one).namespace}:${roleOf(one).name}`),
-    ),
-    clusterRoles: sorted(
-      [...own.filter(one => idOf(one).namespace === namespace), ...everywhere]
-        .filter(one => roleOf(one).kind === 'ClusterRole')
-        .map(one => roleOf(one).name),
-    ),
-  }
-  known.set(key, made)
-  return made
+  return kept(bindings, JSON.stringify([user.name, user.groups, namespace, clusterBindings.length]), () => {
+    const own = bindings.filter(one => binds(one, user, idOf(one).namespace))
+    const everywhere = clusterBindings.filter(one => binds(one, user, ''))
+    return {
+      roles: sorted(
+        own.filter(one => roleOf(one).kind === 'Role').map(one => `${idOf(one).namespace}:${roleOf(one).name}`),
+      ),
+      clusterRoles: sorted(
+        [...own.filter(one => idOf(one).namespace === namespace), ...everywhere]
+          .filter(one => roleOf(one).kind === 'ClusterRole')
+          .map(one => roleOf(one).name),
+      ),
+    }
+  })
 }
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort()

@@ -1,3 +1,4 @@
+import { oncePerName } from '../../base/once-per.ts'
 import { CelError, CelUnknownError } from '../../expr/expression.ts'
 import { kyvernoLibrary, OutsideContext } from '../../expr/libraries/kyverno-library.ts'
 import { CelMap, type CelValue, fromJson } from '../../expr/values.ts'
@@ -66,20 +67,13 @@ function policyFor(object: KubeObject, request: AdmissionRequest): CelPolicy | u
   const spec = at(object.root, ['spec'])
   if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return undefined
   const place = podPlaceFor(spec, request)
-  const known = compiled.get(object) ?? new Map<string, CelPolicy>()
-  compiled.set(object, known)
-  const made =
-    known.get(place ?? '') ??
-    compilePolicy(object, {
-      by: 'Kyverno',
-      library: kyvernoLibrary,
-      ...(place ? { rewrite: rewriteFor(place) } : {}),
-    })
-  known.set(place ?? '', made)
-  return made
+  const rewrite = place ? { rewrite: rewriteFor(place) } : {}
+  return compiled(object, place ?? '', () =>
+    compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary, ...rewrite }),
+  )
 }
 
-const compiled = new WeakMap<KubeObject, Map<string, CelPolicy>>()
+const compiled = oncePerName<KubeObject, CelPolicy>()
 
 function verdictsOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest): readonly PolicyVerdict[] {
   const scope = validatingScope(policy, world, request)

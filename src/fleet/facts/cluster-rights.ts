@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import {
   installedRbac,
   isInstalledRbac,
@@ -223,9 +224,6 @@ export function excessAggregation(roles: readonly Rendered[]): ReadonlySet<KubeO
 }
 
 const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
-/** By the manifests, so that their roles are read once for all clusters. */
-const OBJECTS = new WeakMap<readonly object[], readonly KubeObject[]>()
-
 /**
  * Flux's own roles and bindings on a cluster, as far as the fleet does not render them: what Flux installs, with the fleet's
  * patches. Where the Deployments of Flux are rendered with any of these, those are all. Where a FluxInstance is, the roles
@@ -263,11 +261,9 @@ function operatorRbac(platform: OfKinds['platform']): readonly KubeObject[] {
   return [...objectsOf(OPERATOR_BINDINGS), ...(hasRoles ? objectsOf(OPERATOR_ROLES) : [])]
 }
 
-function objectsOf(manifests: readonly Manifest[]): readonly KubeObject[] {
-  const objects = OBJECTS.get(manifests) ?? manifests.map(one => ({ root: nodeOf(one, NOWHERE) as MapNode, trail: [] }))
-  OBJECTS.set(manifests, objects)
-  return objects
-}
+const objectsOf = oncePer((manifests: readonly Manifest[]): readonly KubeObject[] =>
+  manifests.map(one => ({ root: nodeOf(one, NOWHERE) as MapNode, trail: [] })),
+)
 
 /** Describes what is assumed on a cluster; undefined: nothing. */
 export function assumedText(objects: readonly KubeObject[]): string | undefined {

@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { BrokenSeal, Fleet, FleetNode, FleetRepository } from '../model/fleet.ts'
@@ -70,16 +71,10 @@ function readersIn({ nodes }: Fleet): ReadersOf {
   }
 }
 
-const known = new WeakMap<object, string>()
-
 /** What is followed, as text; there are many more questions than sources. */
-export function followed(source: Pick<FleetRepository, 'url' | 'ref'>): string {
-  const before = known.get(source)
-  if (before !== undefined) return before
-  const key = `${source.url} ${refKey(source.ref)}`
-  known.set(source, key)
-  return key
-}
+export const followed = oncePer(
+  (source: Pick<FleetRepository, 'url' | 'ref'>): string => `${source.url} ${refKey(source.ref)}`,
+)
 
 /** Who deploys from which directory of one repository, as the platform declared it: names of tenants, '' for the platform itself. */
 export interface Directories {

@@ -1,9 +1,10 @@
+import { work } from '../../base/work.ts'
 import type { Tree } from '../../git/tree.ts'
 import { type Cluster, type Fleet, type FleetNode, isComplete, isIncomplete, nodesByKey } from '../model/fleet.ts'
 import type { FleetInput, SourceContent } from '../model/input.ts'
 import { sameAccess, sameDeep, sameNode } from '../model/same-node.ts'
 import { refKey } from '../model/source-ref.ts'
-import { RenderMemory, type WalkProgress, type Watch, type Work } from '../rendering/render-memory.ts'
+import { RenderMemory, type WalkProgress, type Watch } from '../rendering/render-memory.ts'
 import { buildFleet } from './build-fleet.ts'
 import { type FleetState, replaceNodes, shapeOf } from './replace-nodes.ts'
 
@@ -15,7 +16,6 @@ const MAX_STATES = 4
  * what did not change is not rendered again, and is the same object as before.
  */
 export class FleetSession {
-  readonly work: Work = { rendered: 0, walked: 0 }
   #states: FleetState[] = []
   readonly #maxStates: number
   /** Follows what is being worked on. */
@@ -29,7 +29,7 @@ export class FleetSession {
   build(given: FleetInput, onProgress?: (progress: WalkProgress) => void): Fleet {
     const nearest = this.#nearest(given)
     const input = nearest ? withKnownTrees(given, nearest.input) : given
-    const state = (nearest && replaceNodes(nearest, input, this.work)) ?? this.#walk(input, nearest, onProgress)
+    const state = (nearest && replaceNodes(nearest, input)) ?? this.#walk(input, nearest, onProgress)
     this.#states = [state, ...this.#states.filter(one => one !== state)].slice(0, this.#maxStates)
     return state.fleet
   }
@@ -42,8 +42,8 @@ export class FleetSession {
     const known = before && new Map([...before.rendered, ...before.since])
     const memory = new RenderMemory(known, onProgress && counting(onProgress, before?.fleet.nodes.length), this.watch)
     const built = buildFleet(input, memory)
-    this.work.rendered += memory.count
-    this.work.walked++
+    work.rendered += memory.count
+    work.walked++
     const fleet = before ? keepUnchanged(built, before.fleet) : built
     const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.name)])
     const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { codeWord, message, part } from '../../base/message.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import {
@@ -209,16 +210,7 @@ export interface Need {
 }
 
 /** What a Kustomization substitutes from; invalid entries are left to the renderer. */
-export function needsOf(kustomization: KubeObject): readonly Need[] {
-  const needs = known.get(kustomization) ?? readNeeds(kustomization)
-  known.set(kustomization, needs)
-  return needs
-}
-
-/** Objects never change, and each value that is substituted asks for the list. */
-const known = new WeakMap<KubeObject, readonly Need[]>()
-
-function readNeeds(kustomization: KubeObject): Need[] {
+export const needsOf = oncePer((kustomization: KubeObject): readonly Need[] => {
   const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
   const { namespace } = idOf(kustomization)
   return itemsOf(list).flatMap(item => {
@@ -229,7 +221,7 @@ function readNeeds(kustomization: KubeObject): Need[] {
     const isOptional = isTrue(optional)
     return [{ id: valueId(kind, namespace, name), kind, name, optional: isOptional, origin: item.origin }]
   })
-}
+})
 
 /** What has to be known before a Kustomization can be rendered and is not: one that is not optional where there is one. */
 export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need | undefined {

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { work } from '../../base/work.ts'
 import { packTree } from '../../flux/artifact.ts'
 import { isOfKind, isRoot } from '../../flux/references.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-kustomization.ts'
@@ -25,7 +26,7 @@ import { type FleetInput, isUnknown, revisionKey, revisionOf, type SourceContent
 import { digestOfTexts, objectTexts, sameAccess, sameDeep, sameRetained } from '../model/same-node.ts'
 import { refKey } from '../model/source-ref.ts'
 import { notReachedOf } from '../rendering/not-reached.ts'
-import { recordOf, renderAgain, type Work } from '../rendering/render-memory.ts'
+import { recordOf, renderAgain } from '../rendering/render-memory.ts'
 import { changedPaths } from '../rendering/trees.ts'
 import { chartSpecOf } from '../sources/charts.ts'
 import { rootsOf } from './build-fleet.ts'
@@ -39,7 +40,7 @@ import { retainedObjects } from './walk-cluster.ts'
  * object for the graph: then these nodes are put in the place of the old ones. Undefined where that is not certain;
  * the caller then walks the whole fleet.
  */
-export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
+export function replaceNodes(before: FleetState, input: FleetInput): FleetState | undefined {
   const changed = changedSources(before.input, input)
   if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
   const mayMove = configOf(input) !== configOf(before.input) || changed.some(one => one.place === 0)
@@ -56,7 +57,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
       const position = before.shape.positions.get(key)!
       const node = replaced.get(position) ?? nodes[position]!
       const current = { ...before, nodeAt: (index: number) => replaced.get(index) ?? nodes[index]! }
-      const after = sourceId(node.source) === id ? replacement(current, node, source, work) : undefined
+      const after = sourceId(node.source) === id ? replacement(current, node, source) : undefined
       if (!after) return undefined
       replaced.set(position, after)
       rendered.set(key, after.objects)
@@ -216,7 +217,7 @@ const fleetFileId = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 
 /** The node as it is with another tree of its source; undefined where it may be more than its objects that change. */
-function replacement(before: CurrentState, node: FleetNode, content: SourceContent, work: Work): FleetNode | undefined {
+function replacement(before: CurrentState, node: FleetNode, content: SourceContent): FleetNode | undefined {
   const { tenant, source, error, objects } = node
   const record = recordOf(objects)
   const { commit: _c, tag: _t, originRevision: _o, ...followed } = source

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Tree } from '../../git/tree.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
 import {
@@ -92,14 +93,6 @@ export function revisionSetOf(input: FleetInput): string {
   return hash('sha256', `[${parts.join(',')}]`)
 }
 
-/** A source as text, and that in JSON. */
-interface Written {
-  readonly text: string
-  readonly json: string
-}
-
-const known = new WeakMap<SourceContent, Written>()
-
 /** Every source in JSON, in the order of their texts. */
 function sourcesOf({ sources }: FleetInput): string[] {
   const all = sources.map(writtenOf)
@@ -108,16 +101,11 @@ function sourcesOf({ sources }: FleetInput): string[] {
   return all.map(({ json }) => json)
 }
 
-/** A source that stays is written once. */
-function writtenOf(source: SourceContent): Written {
-  let written = known.get(source)
-  if (written === undefined) {
-    const text = [normaliseUrl(source.url), refKey(source.ref), revisionKey(source), source.tree.id].join(' ')
-    written = { text, json: JSON.stringify(text) }
-    known.set(source, written)
-  }
-  return written
-}
+/** A source as text, and that in JSON; one that stays is written once. */
+const writtenOf = oncePer((source: SourceContent) => {
+  const text = [normaliseUrl(source.url), refKey(source.ref), revisionKey(source), source.tree.id].join(' ')
+  return { text, json: JSON.stringify(text) }
+})
 
 type Revision = Pick<SourceContent, 'commit' | 'tag' | 'originRevision'>
 
@@ -147,18 +135,12 @@ export interface Retain {
   readonly since?: ReadonlyMap<string, string>
 }
 
-const knownRetained = new WeakMap<Fleet, Retain>()
-
 /** All of a fleet, for a change that is compared with it. The same for the same fleet. */
-export function retainOf(base: Fleet): Retain {
-  const before = knownRetained.get(base)
-  if (before) return before
+export const retainOf = oncePer((base: Fleet): Retain => {
   const nodes = nodesByKey(base.nodes)
   const clusters = new Map(base.clusters.map(cluster => [cluster.name, cluster]))
-  const retain = { nodes, clusters, isCompared: true }
-  knownRetained.set(base, retain)
-  return retain
-}
+  return { nodes, clusters, isCompared: true }
+})
 
 /** Whether what a node restricts is not known: no commit built it, and neither did the state that a change is compared with. */
 export function isUnknown(

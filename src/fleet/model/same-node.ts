@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { at, canonical } from '../../kube/node.ts'
 import { groupOf, type Hole, idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
@@ -178,16 +179,10 @@ function sameDeclaration(a: SourceDeclaration, b: SourceDeclaration): boolean {
   )
 }
 
-const known = new WeakMap<readonly KubeObject[], readonly string[]>()
-
 /** Canonical text of each object; the same list is written only once. */
-export function objectTexts(objects: readonly KubeObject[]): readonly string[] {
-  const before = known.get(objects)
-  if (before) return before
-  const texts = objects.map(object => canonical(object.root))
-  known.set(objects, texts)
-  return texts
-}
+export const objectTexts = oncePer((objects: readonly KubeObject[]): readonly string[] =>
+  objects.map(object => canonical(object.root)),
+)
 
 /** Characters that are put together to be hashed at once, which is far cheaper than text by text. */
 const MAX_AT_ONCE = 1024 * 1024

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { isKustomization, isKustomizationKind } from '../../flux/references.ts'
@@ -40,13 +41,9 @@ function renderedBy(nodes: readonly FleetNode[]): ReadonlyMap<string, readonly R
   return Map.groupBy(all, ({ object }) => placeOf(object.root.origin))
 }
 
-const known = new WeakMap<readonly KubeObject[], readonly KubeObject[]>()
-
-function kustomizationsIn(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const found = known.get(objects) ?? objects.filter(isKustomization)
-  known.set(objects, found)
-  return found
-}
+const kustomizationsIn = oncePer((objects: readonly KubeObject[]): readonly KubeObject[] =>
+  objects.filter(isKustomization),
+)
 
 const placeOf = ({ repository, file, line }: Pick<Origin, 'repository' | 'file' | 'line'>) =>
   `${repository}\0${file}\0${line}`
@@ -170,12 +167,8 @@ interface StandingKustomizations {
 const MAX_FILES = 50_000
 const MAX_BYTES = 256 * 1024 * 1024
 
-const searched = new WeakMap<Tree, StandingKustomizations>()
-
 /** Finds every Flux Kustomization that stands in a YAML file of the tree, in the order of the files. */
-export function standingKustomizations(tree: Tree): StandingKustomizations {
-  const before = searched.get(tree)
-  if (before) return before
+export const standingKustomizations = oncePer((tree: Tree): StandingKustomizations => {
   const all: Standing[] = []
   const room = { files: MAX_FILES, bytes: MAX_BYTES }
   let left = 0
@@ -183,10 +176,8 @@ export function standingKustomizations(tree: Tree): StandingKustomizations {
     if (room.files <= 0 || room.bytes <= 0) left++
     else for (const one of inFile(tree, entry, room)) all.push({ ...one, file: entry.path })
   }
-  const found = { all, left }
-  searched.set(tree, found)
-  return found
-}
+  return { all, left }
+})
 
 function* yamlFiles(tree: Tree): Generator<TreeEntry> {
   const queue = ['']

@@ -212,14 +212,6 @@ export interface WalkProgress {
   readonly total?: number
 }
 
-/** How much had to be done, for tests that count it. */
-export interface Work {
-  /** Nodes, and steps towards roots, that were rendered. */
-  rendered: number
-  /** Fleets that were walked as a whole. */
-  walked: number
-}
-
 /** Follows the work so that the caller can stop it, and skips nodes that were stopped before. */
 export interface Watch {
   /** The node that is rendered or evaluated from now on; '' for something else. */

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { overrideMetadata, readObjects } from '../../flux/built-objects.ts'
 import { OPERATOR_GROUP, RESOURCE_SET } from '../../kube/flux-kinds.ts'
@@ -44,37 +45,25 @@ export function isCopied({ root }: KubeObject): boolean {
   return COPYING.some(name => at(root, ['metadata', 'annotations', name]) !== undefined)
 }
 
-const known = new WeakMap<KubeObject, RenderedSet>()
-
 /** Whether an object is a ResourceSet. */
 function isResourceSet(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
   return `${groupOf(apiVersion)}/${kind}` === RESOURCE_SET
 }
 
-const found = new WeakMap<readonly KubeObject[], readonly KubeObject[]>()
-
 /** The ResourceSets among objects; the same list is searched only once. */
-export function setsIn(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const sets = found.get(objects) ?? objects.filter(isResourceSet)
-  found.set(objects, sets)
-  return sets
-}
+export const setsIn = oncePer((objects: readonly KubeObject[]): readonly KubeObject[] => objects.filter(isResourceSet))
 
 /**
  * The objects that a ResourceSet makes: those that are written out, and templates that have only fields of inputs that
  * stand in it. Functions, conditions and inputs of providers are named as left. Pure; nothing is thrown.
  * Source: flux-operator, internal/builder/resourceset.go and internal/inputs.
  */
-export function renderResourceSet(set: KubeObject): RenderedSet {
-  const before = known.get(set)
-  if (before) return before
+export const renderResourceSet = oncePer((set: KubeObject): RenderedSet => {
   const rendering = new Rendering(set)
   for (const part of partsOf(set.root)) rendering.add(part)
-  const rendered = rendering.end()
-  known.set(set, rendered)
-  return rendered
-}
+  return rendering.end()
+})
 
 interface Part {
   readonly at: string

@@ -1,3 +1,4 @@
+import { oncePerName } from '../../base/once-per.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { isOfKind } from '../../flux/references.ts'
 import { entriesBelow, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
@@ -244,7 +245,7 @@ const RUN_BY: ReadonlyMap<string, readonly string[]> = new Map([
 /** Manifests are evaluated where they are applied, and texts push nothing. */
 const NO_PROGRAM = /\.(?:ya?ml|json|md|txt)$/i
 
-const known = new WeakMap<Tree, Map<string, readonly PushingFile[]>>()
+const known = oncePerName<Tree, readonly PushingFile[]>()
 
 /**
  * The files that decide what the workflows of a repository push (`only`: this workflow): the workflows, local actions, and
@@ -252,11 +253,7 @@ const known = new WeakMap<Tree, Map<string, readonly PushingFile[]>>()
  * Where there are too many, it is the whole repository.
  */
 export function pushingFiles(tree: Tree, only = ''): readonly PushingFile[] {
-  const all = known.get(tree) ?? new Map<string, readonly PushingFile[]>()
-  known.set(tree, all)
-  const files = all.get(only) ?? collect(tree, only)
-  all.set(only, files)
-  return files
+  return known(tree, only, () => collect(tree, only))
 }
 
 function collect(tree: Tree, only: string): readonly PushingFile[] {

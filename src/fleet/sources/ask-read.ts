@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { isOfKind } from '../../flux/references.ts'
 import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../kube/flux-kinds.ts'
 import { canonical, originAt, stringAt } from '../../kube/node.ts'
@@ -170,14 +171,10 @@ function isAskable({ asked }: ReadContext, { tenant = '' }: Reader, url: string)
   return true
 }
 
-const known = new WeakMap<ReadAccess, ReadonlyMap<string, RepositoryFact>>()
-
 /** The facts by factKey. */
-function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
-  const facts = known.get(given) ?? new Map(given.facts.map(fact => [factKey(fact), fact]))
-  known.set(given, facts)
-  return facts
-}
+const factsOf = oncePer(
+  (given: ReadAccess): ReadonlyMap<string, RepositoryFact> => new Map(given.facts.map(fact => [factKey(fact), fact])),
+)
 
 /** The caller may read all of the input. */
 const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }), asOperator: () => true }

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePerName } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Tree } from '../../git/tree.ts'
 import {
@@ -137,15 +138,11 @@ function ignoreFilesAbove(path: string): string[] {
   return [IGNORE_FILE, ...parts.map((_part, index) => `${parts.slice(0, index + 1).join('/')}/${IGNORE_FILE}`)]
 }
 
-const known = new WeakMap<Tree, Map<string, readonly string[] | 'unreadable'>>()
+const known = oncePerName<Tree, readonly string[] | 'unreadable'>()
 
 /** The paths, relative to a chart, of the charts in git that it depends on. */
 function dependenciesIn(tree: Tree, chart: string): readonly string[] | 'unreadable' {
-  const ofTree = known.get(tree) ?? new Map<string, readonly string[] | 'unreadable'>()
-  known.set(tree, ofTree)
-  const found = ofTree.get(chart) ?? readDependencies(tree, chart)
-  ofTree.set(chart, found)
-  return found
+  return known(tree, chart, () => readDependencies(tree, chart))
 }
 
 function readDependencies(tree: Tree, chart: string): readonly string[] | 'unreadable' {

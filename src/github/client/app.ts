@@ -13,8 +13,8 @@ import {
   paceWrites,
   WriteTurns,
 } from './client-class.ts'
-import { github, statusOf } from './github-error.ts'
-import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from './octokit.ts'
+import { githubError, nameErrors, statusOf, unlessMissing } from './github-error.ts'
+import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
 /** A token lives for an hour; one that is about to end is not begun with. */
 const TTL_MS = 55 * 60 * 1000
@@ -91,7 +91,7 @@ export interface App {
 export function openApp(options: AppOptions): App {
   const Client = clientClass(options)
   const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
-  const app = observeRequests(new Client({ auth: credentials }), options.onAnswer)
+  const app = nameErrors(observeRequests(new Client({ auth: credentials }), options.onAnswer))
   const known = new KnownInstallations(app)
   const turns = new WriteTurns(options.pace ?? GITHUB_PACE)
   let identity: Promise<AppIdentity> | undefined
@@ -99,7 +99,7 @@ export function openApp(options: AppOptions): App {
   const openClient = (auth: object, installation: number): Octokit => {
     const id = `installation-${installation}`
     const client = paceWrites(new Client({ ...auth, throttle: { ...LIMITS_ARE_THROWN, id } }), turns, id)
-    return observeRequests(client, options.onAnswer, installation)
+    return nameErrors(observeRequests(client, options.onAnswer, installation))
   }
   const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
     const own = { ...credentials, installationId: installation }
@@ -117,7 +117,8 @@ export function openApp(options: AppOptions): App {
     installations: () => allInstallations(app, known, options.allowedAccounts),
     installedAt: async installation => (await served(known.of(installation), options)).createdAt,
     installationOf: async repository => {
-      const found = await findInstallation(app, repository)
+      const { owner, repo } = repository
+      const found = (await unlessMissing(app.rest.apps.getRepoInstallation({ owner, repo })))?.data
       if (!found) return undefined
       assertAllowed(accountLogin(found.account), options.allowedAccounts)
       return asInstallation(known.note(found))
@@ -132,13 +133,13 @@ export function openApp(options: AppOptions): App {
     },
     contentToken: async (installation, repositoryIds) => {
       await served(known.of(installation), options)
-      return contentToken(app, installation, repositoryIds)
+      return makeToken(app, installation, repositoryIds, { contents: 'read' })
     },
     mayAdminister: async installation =>
       (await served(known.present(installation), options)).granted.administration === 'write',
     administer: async (installation, repositoryId, run) => {
       await served(known.of(installation), options)
-      const token = await administrationToken(app, installation, repositoryId)
+      const { token } = await makeToken(app, installation, [repositoryId], { administration: 'write' })
       return untilRevoked(openClient({ auth: { token } }, installation), run)
     },
   }
@@ -150,15 +151,24 @@ async function served(found: Promise<KnownInstallation>, { allowedAccounts }: Ap
   return installation
 }
 
-async function administrationToken(app: Octokit, installation: number, repositoryId: number): Promise<string> {
-  const { data } = await github(message`get a token to administer a repository of installation ${installation}`, () =>
-    app.rest.apps.createInstallationAccessToken({
-      installation_id: installation,
-      repository_ids: [repositoryId],
-      permissions: { administration: 'write' },
-    }),
-  )
-  return data.token
+/**
+ * A new token of an installation for exactly these repositories and permissions (and `metadata: read`, which every token has).
+ * Never without a list: GitHub would take that for all repositories.
+ */
+async function makeToken(
+  app: Octokit,
+  installation: number,
+  repositoryIds: readonly number[],
+  permissions: Readonly<{ administration?: 'write'; contents?: 'read' }>,
+): Promise<{ token: string; expiresAt: string }> {
+  if (repositoryIds.length === 0) throw new RangeError('a token for no repository would be one for all of them')
+  const wanted = { installation_id: installation, repository_ids: [...repositoryIds], permissions }
+  try {
+    const { data } = await app.rest.apps.createInstallationAccessToken(wanted)
+    return { token: data.token, expiresAt: data.expires_at }
+  } catch (error) {
+    throw githubError(message`create a token of installation ${installation}`, error)
+  }
 }
 
 async function untilRevoked<T>(client: Octokit, run: (octokit: Octokit) => Promise<T>): Promise<T> {
@@ -175,9 +185,7 @@ async function allInstallations(
   known: KnownInstallations,
   allowed: readonly string[] | undefined,
 ): Promise<Installation[]> {
-  const all = await github(message`list the installations`, () =>
-    app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
-  )
+  const all = await app.paginate(app.rest.apps.listInstallations, { per_page: 100 })
   return all
     .filter(one => !one.suspended_at && isAllowedAccount(allowed, accountLogin(one.account)))
     .map(one => asInstallation(known.note(one)))
@@ -195,47 +203,12 @@ function assertAllowed(account: string, allowed: readonly string[] | undefined):
 }
 
 async function readIdentity(app: Octokit): Promise<AppIdentity> {
-  const { data } = await github(message`read the App's identity`, () => app.rest.apps.getAuthenticated())
+  const { data } = await app.rest.apps.getAuthenticated()
   if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not return the identity of the App')
   return { id: data.id, slug: data.slug }
 }
 
-async function findInstallation(
-  app: Octokit,
-  { owner, repo }: RepositoryName,
-): Promise<InstallationAnswer | undefined> {
-  try {
-    const { data } = await github(message`find the installation of ${repositoryPart({ owner, repo })}`, () =>
-      app.rest.apps.getRepoInstallation({ owner, repo }),
-    )
-    return data
-  } catch (error) {
-    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
-    throw error
-  }
-}
-
 const asInstallation = ({ id, account }: KnownInstallation): Installation => ({ id, account })
-
-/**
- * A new token of an installation for exactly these repositories and `contents: read` (and `metadata: read`, which every token
- * has). Never without a list: GitHub would take that for all repositories.
- */
-async function contentToken(
-  app: Octokit,
-  installation: number,
-  repositoryIds: readonly number[],
-): Promise<{ token: string; expiresAt: string }> {
-  if (repositoryIds.length === 0) throw new RangeError('a token for no repository would be one for all of them')
-  const { data } = await github(message`create a token for the sources of a cluster`, () =>
-    app.rest.apps.createInstallationAccessToken({
-      installation_id: installation,
-      repository_ids: [...repositoryIds],
-      permissions: { contents: 'read' },
-    }),
-  )
-  return { token: data.token, expiresAt: data.expires_at }
-}
 
 /** What is known of an installation. */
 interface KnownInstallation {
@@ -282,9 +255,7 @@ class KnownInstallations {
 
   /** GitHub's current record of one. Throws `git-missing` where there is none. */
   async present(id: number): Promise<KnownInstallation> {
-    const { data } = await github(message`read installation ${id}`, () =>
-      this.#app.rest.apps.getInstallation({ installation_id: id }),
-    )
+    const { data } = await this.#app.rest.apps.getInstallation({ installation_id: id })
     return this.note(data)
   }
 }

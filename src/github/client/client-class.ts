@@ -1,5 +1,5 @@
 import { ProbotOctokit } from 'probot'
-import { statusOf } from './github-error.ts'
+import { nameErrors, statusOf, TOKEN } from './github-error.ts'
 import type { Octokit } from './octokit.ts'
 
 interface Log {
@@ -90,7 +90,7 @@ export function openTokenClient(settings: ClientSettings, { token, refused }: To
       return await send(request, options, await token())
     }
   }
-  return new Client({ authStrategy: () => Object.assign(token, { hook }) })
+  return nameErrors(new Client({ authStrategy: () => Object.assign(token, { hook }) }))
 }
 
 type Client = InstanceType<typeof ProbotOctokit>
@@ -134,8 +134,6 @@ function remainingOf(headers: object): { readonly remaining?: number } {
 const NOTIFIES =
   /\/(?:issues|pulls|commits)(?:\/[^/]+\/(?:comments(?:\/[^/]+\/replies)?|reviews|merge|requested_reviewers))?$/
 const CHECK = /\/check-(?:runs|suites)(?:\/|$)/
-/** Making a token changes nothing. */
-const TOKEN = /\/app\/installations\/[^/]+\/access_tokens$/
 
 /** Has each write of a client wait for its turn among those of the installation. */
 export function paceWrites(client: Client, turns: WriteTurns, installation: string): Client {

@@ -1,31 +1,44 @@
+import type { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../base/errors.ts'
-import { type Message, message } from '../../base/message.ts'
+import { type Message, message, part, type ValueType } from '../../base/message.ts'
+import { repositoryPart } from './octokit.ts'
 
 /** Documented: without a header wait at least a minute. */
 const LIMIT_SECONDS = 60
 
+type Client = InstanceType<typeof ProbotOctokit>
+
 /**
- * Runs a call to GitHub; `what` names it in errors ("read the tree of acme/fleet"). Throws `github-unavailable` (try
- * again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410) and
- * `internal` (anything else: a wrong request). No body, header or address of the answer gets into a message.
+ * Has every request of a client fail with an error that names what was asked for: `github-unavailable` (try again: rate limit,
+ * IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410) or `internal` (anything else: a wrong
+ * request). No body, header or address of the answer gets into a message. Comes after a client's other hooks, which read GitHub's answer.
  */
-export async function github<T>(what: Message, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    throw githubError(what, error)
-  }
+export function nameErrors(client: Client): Client {
+  client.hook.wrap('request', async (request, options) => {
+    try {
+      return await request(options)
+    } catch (error) {
+      // a token is made within another request, which names what it was for
+      if (TOKEN.test(options.url)) throw error
+      const { method, url } = client.request.endpoint(options)
+      throw Object.assign(githubError(askedFor(method, url), error), { status: statusOf(error), request: { method } })
+    }
+  })
+  return client
 }
 
-/** Like `github`, but returns undefined where GitHub answers that it does not exist. */
-export async function unlessMissing<T>(what: Message, call: () => Promise<T>): Promise<T | undefined> {
+/** Where tokens are made; it changes nothing. */
+export const TOKEN = /\/app\/installations\/[^/]+\/access_tokens$/
+
+/** The answer to a request; undefined where GitHub answers that it does not exist. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await call()
+    return await answer
   } catch (error) {
     const status = statusOf(error)
     // 409 on a read is "Git Repository is empty", see GitHub's OpenAPI text of git/get-ref and repos/list-commits
     if (status === 404 || status === 410 || (status === 409 && methodOf(error) === 'GET')) return undefined
-    throw githubError(what, error)
+    throw error
   }
 }
 
@@ -87,7 +100,7 @@ function unavailable(
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined
   // octokit gives network failures and aborts the status 500 without a response
-  return responseHeaders(error) ? error.status : undefined
+  return error instanceof BailiwickError || responseHeaders(error) ? error.status : undefined
 }
 
 function methodOf(error: unknown): string | undefined {
@@ -138,4 +151,71 @@ function plainCause(error: unknown): Error {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
+}
+
+/** What an address asks for, and the type of the name in it; the first that fits counts. */
+const ADDRESSES = [
+  [/^contents\/(.+)/, 'the file', 'path'],
+  [/^branches\/([^/]+)\/protection$/, 'the protection of branch', 'branch'],
+  [/^branches\/([^/]+)$/, 'branch', 'branch'],
+  [/^rules\/branches\/([^/]+)$/, 'the rules of branch', 'branch'],
+  [/^rulesets/, 'rulesets'],
+  [/^git\/refs?\/(.+)/, 'the ref', 'branch'],
+  [/^git\/refs$/, 'a branch'],
+  [/^git\/matching-refs/, 'the merge queue'],
+  [/^git\/commits\/([0-9a-f]+)$/, 'commit', 'value'],
+  [/^git\/trees\/([0-9a-f]+)$/, 'tree', 'value'],
+  [/^git\/blobs\/([0-9a-f]+)$/, 'blob', 'value'],
+  [/^git\/tags\//, 'a tag'],
+  [/^git\/commits/, 'a commit'],
+  [/^git\/trees/, 'a tree'],
+  [/\bcheck-runs\b/, 'check runs'],
+  [/^commits\/.+\/pulls$/, 'the pull requests of a commit'],
+  [/^compare\b/, 'the difference of two branches'],
+  [/^tarball/, 'the archive'],
+  [/^collaborators\/([^/]+)\/permission$/, 'the permission of', 'identity'],
+  [/^collaborators/, 'the collaborators'],
+  [/^activity/, 'the moves of a branch'],
+  [/^keys/, 'deploy keys'],
+  [/^installation$/, 'the installation'],
+  [/\blabels\b/, 'labels'],
+  [/\breactions$/, 'reactions'],
+  [/\bcomments\b/, 'comments'],
+  [/\breviews$/, 'reviews'],
+  [/\bevents$/, 'events'],
+  [/\bfiles$/, 'changed files'],
+  [/\bcommits$/, 'commits'],
+  [/^issues/, 'issues'],
+  [/^pulls/, 'pull requests'],
+  [/\bmemberships\//, 'memberships'],
+  [/\bdeliveries\b/, 'deliveries of webhooks'],
+  [/\binstallation\/repositories$/, 'the repositories of the installation'],
+  [/\binstallations\b/, 'installations'],
+  [/\bapp\b/, 'the App'],
+  [/\binstallation\/token$/, 'a token'],
+  [/\bmeta$/, 'what GitHub publishes of itself'],
+] as const satisfies readonly (readonly [RegExp, string, ValueType?])[]
+
+/** What a request asks of GitHub, after "could not": "read branch "main" of acme/fleet". */
+export function askedFor(method: string, url: string): Message {
+  const verb = method === 'GET' ? 'read' : method === 'DELETE' ? 'delete' : 'write'
+  const { pathname } = new URL(url)
+  const [, owner, repo, below] = /\/repos\/([^/]+)\/([^/]+)\/?(.*)/.exec(pathname) ?? []
+  const what = wordsOf(below ?? pathname)
+  if (owner === undefined || repo === undefined) return message`${verb} ${what}`
+  const number = /^(?:issues|pulls)\/(\d+)/.exec(below ?? '')?.[1]
+  const where = repositoryPart({ owner, repo }, number === undefined ? undefined : Number(number))
+  return below === '' ? message`${verb} the repository ${where}` : message`${verb} ${what} of ${where}`
+}
+
+function wordsOf(path: string): Message {
+  for (const [address, words, type] of ADDRESSES) {
+    const found = address.exec(path)
+    if (!found) continue
+    const name = type && found[1] && decodeURIComponent(found[1])
+    return name
+      ? message`${words} ${part(type, name, type === 'branch' ? JSON.stringify(name) : name)}`
+      : message`${words}`
+  }
+  return message`what was asked for`
 }

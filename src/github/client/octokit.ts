@@ -17,6 +17,16 @@ export interface AppIdentity {
   readonly slug: string
 }
 
+/** A repository, and the client that asks about it: its token decides what may be read and written. */
+export interface GitHubRepository extends RepositoryName {
+  readonly octokit: Octokit
+}
+
+/** The same, where what our App wrote is told from what others did. */
+export interface OurRepository extends GitHubRepository {
+  readonly app: AppIdentity
+}
+
 /** A repository of GitHub in a message, or an issue or pull request of it. */
 export function repositoryPart(
   { owner, repo }: { readonly owner: string; readonly repo: string },
@@ -25,6 +35,9 @@ export function repositoryPart(
   const name = `${owner}/${repo}`
   return part('repository', name, number === undefined ? name : `${name}#${number}`)
 }
+
+/** A branch, or a tag, in a message. */
+export const branchPart = (branch: string): MessagePart => part('branch', branch, JSON.stringify(branch))
 
 /** Author and app of something written, as GitHub states them. */
 interface Authorship {

@@ -1,9 +1,7 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { message } from '../../base/message.ts'
 import type { Log } from '../../process/log.ts'
 import { askUntilAnswered } from '../../process/run-process.ts'
 import { type App, openApp } from './app.ts'
-import { github } from './github-error.ts'
 import type { Octokit } from './octokit.ts'
 
 interface Settings {
@@ -84,20 +82,17 @@ export interface DeliveryAttempt {
  */
 export async function listDeliveries(client: Octokit, since: number, most: number): Promise<DeliveryAttempt[]> {
   const attempts: DeliveryAttempt[] = []
-  await github(message`list the App's deliveries`, async () => {
-    const pages = client.paginate.iterator(client.rest.apps.listWebhookDeliveries, { per_page: 100 })
-    for await (const { data } of pages) {
-      attempts.push(...data.map(attemptOf))
-      const last = attempts.at(-1)
-      if (last === undefined || last.at < since || attempts.length >= most) return
-    }
-  })
+  for await (const { data } of client.paginate.iterator(client.rest.apps.listWebhookDeliveries, { per_page: 100 })) {
+    attempts.push(...data.map(attemptOf))
+    const last = attempts.at(-1)
+    if (last === undefined || last.at < since || attempts.length >= most) break
+  }
   return attempts.filter(({ at }) => at >= since).slice(0, most)
 }
 
 /** Has GitHub deliver an event once more. GitHub answers before it does. */
 export async function redeliverAttempt(client: Octokit, id: number): Promise<void> {
-  await github(message`redeliver delivery ${id}`, () => client.rest.apps.redeliverWebhookDelivery({ delivery_id: id }))
+  await client.rest.apps.redeliverWebhookDelivery({ delivery_id: id })
 }
 
 interface DeliveryAnswer {

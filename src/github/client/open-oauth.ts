@@ -1,8 +1,7 @@
 import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../base/errors.ts'
-import { message } from '../../base/message.ts'
 import type { Visibility } from '../../fleet/model/source-access.ts'
-import { github } from './github-error.ts'
+import { nameErrors } from './github-error.ts'
 
 /** The OAuth side of the App, and where GitHub is. */
 interface OAuthSettings {
@@ -154,15 +153,15 @@ interface RegisteredApp {
 
 /**
  * Takes the App that a code of GitHub's manifest flow stands for; a code works once, within an hour, without credentials.
- * Throws `git-missing` for a code that GitHub does not know (any more), else as `github` does.
+ * Throws `git-missing` for a code that GitHub does not know (any more), else as every request does.
  */
 export async function convertManifest(apiUrl: string, code: string): Promise<RegisteredApp> {
   const quiet = () => {}
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   // asked once: a second request would find the code used up, and the secrets lost
   const options = { baseUrl: apiUrl, log, throttle: { enabled: false }, retry: { enabled: false } }
-  const octokit = new ProbotOctokit(options)
-  const { data } = await github(message`read the registered App`, () => octokit.rest.apps.createFromManifest({ code }))
+  const octokit = nameErrors(new ProbotOctokit(options))
+  const { data } = await octokit.rest.apps.createFromManifest({ code })
   const { id, client_id: clientId, html_url: url, client_secret, webhook_secret, pem } = data
   if (!Number.isSafeInteger(id) || !client_secret || !webhook_secret || !pem) {
     throw new BailiwickError('github-unavailable', 'GitHub did not return all settings of the App', {

@@ -2,8 +2,8 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
 import type { TrailCommit } from '../../verdict/append-decisions.ts'
-import { github, unlessMissing } from '../client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
+import { unlessMissing } from '../client/github-error.ts'
+import { type GitHubRepository, type Octokit, repositoryPart } from '../client/octokit.ts'
 
 const ID = /^[0-9a-f]{40}$/
 
@@ -17,10 +17,9 @@ export interface Commit {
 }
 
 /** Reads a commit by its full id. Throws `git-missing`, `git-corrupt` when the answer is about another commit. */
-export async function readCommit(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<Commit> {
+export async function readCommit({ octokit, owner, repo }: GitHubRepository, sha: string): Promise<Commit> {
   assertCommitId(sha)
-  const what = message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`
-  const { data } = await github(what, () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
+  const { data } = await octokit.rest.git.getCommit({ owner, repo, commit_sha: sha })
   if (data.sha !== sha || !ID.test(data.tree?.sha ?? '')) {
     throw new BailiwickError(
       'git-corrupt',
@@ -31,17 +30,12 @@ export async function readCommit(octokit: Octokit, { owner, repo }: RepositoryNa
 }
 
 /** Tree id of a commit; asked once per repository and commit. */
-export async function readTreeId(
-  octokit: Octokit,
-  store: ObjectStore,
-  repository: RepositoryName,
-  commit: string,
-): Promise<string> {
+export async function readTreeId(repository: GitHubRepository, store: ObjectStore, commit: string): Promise<string> {
   assertCommitId(commit)
   const name = `${repository.owner}/${repository.repo}`
   const known = await store.readCommitTree(name, commit)
   if (known) return known
-  const { tree } = await readCommit(octokit, repository, commit)
+  const { tree } = await readCommit(repository, commit)
   await store.writeCommitTree(name, commit, tree)
   return tree
 }
@@ -66,13 +60,11 @@ interface CommitSummary {
 
 /** Reads the subject and author of a commit; undefined if GitHub does not have it. Unlike GitHub's single commit, a list has no diff. */
 export async function readCommitSummary(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   sha: string,
 ): Promise<CommitSummary | undefined> {
   assertCommitId(sha)
-  const what = message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.repos.listCommits({ owner, repo, sha, per_page: 1 }))
+  const found = await unlessMissing(octokit.rest.repos.listCommits({ owner, repo, sha, per_page: 1 }))
   const first = found?.data[0]
   if (first?.sha !== sha) return undefined
   const { author, commit } = first
@@ -85,12 +77,10 @@ export async function readCommitSummary(
 
 /** The last hundred commits of a branch, with author and signer by GitHub's record; undefined without a branch. */
 export async function listBranchCommits(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
 ): Promise<readonly TrailCommit[] | undefined> {
-  const what = message`list the commits of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.listCommits({ owner, repo, sha: `refs/heads/${branch}`, per_page: 100 }),
   )
   return found?.data.map(signedCommit)
@@ -106,12 +96,10 @@ export interface SignedHead extends TrailCommit {
 
 /** The head of a branch with its author and signature according to GitHub; undefined if the branch does not exist. */
 export async function readSignedHead(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   branch: string,
 ): Promise<SignedHead | undefined> {
-  const what = message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
-  const found = await unlessMissing(what, () => octokit.rest.repos.getBranch({ owner, repo, branch }))
+  const found = await unlessMissing(octokit.rest.repos.getBranch({ owner, repo, branch }))
   // GitHub redirects the old name of a renamed branch
   if (!found || found.data.name !== branch) return undefined
   const { commit } = found.data

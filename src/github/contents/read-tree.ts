@@ -14,8 +14,8 @@ import {
   type SnapshotFile,
   type TreeSnapshot,
 } from '../../git/tree.ts'
-import { github, githubError } from '../client/github-error.ts'
-import { type Octokit, type RepositoryName, repositoryPart, settleAll } from '../client/octokit.ts'
+import { githubError } from '../client/github-error.ts'
+import { type GitHubRepository, repositoryPart, settleAll } from '../client/octokit.ts'
 import { readTreeId } from './commits.ts'
 
 /** From so many missing files on, one archive is cheaper than a request each. */
@@ -24,7 +24,7 @@ const ARCHIVE_FROM = 50
 const MAX_SINGLE_BLOBS = 1000
 const READS_AT_ONCE = 32
 
-interface TreeLocation extends RepositoryName {
+interface TreeLocation extends GitHubRepository {
   readonly commit: string
   /** Tree id of that commit, where the caller has read it: saves a request. */
   readonly tree?: string
@@ -36,18 +36,17 @@ interface TreeLocation extends RepositoryName {
  * Throws `git-missing`, `git-corrupt`, `git-truncated`, `git-ambiguous`, `render-limits`, `github-unavailable`, `not-permitted`.
  */
 export async function readTree(
-  octokit: Octokit,
-  store: ObjectStore,
   location: TreeLocation,
+  store: ObjectStore,
   limits: TreeLimits = DEFAULT_LIMITS,
 ): Promise<TreeSnapshot> {
-  const treeId = location.tree ?? (await readTreeId(octokit, store, location, location.commit))
+  const treeId = location.tree ?? (await readTreeId(location, store, location.commit))
   const recent = store.recentSnapshot(treeId)
   if (recent) return recent
   const name = `${location.owner}/${location.repo}`
-  const entries = await listTree(octokit, store, location, treeId, limits)
+  const entries = await listTree(location, store, treeId, limits)
   checkSize(name, entries.length, 0, limits)
-  const contents = await readContents(octokit, store, location, entries, limits)
+  const contents = await readContents(location, store, entries, limits)
   const files = entries.map((entry): SnapshotFile => {
     const content = entry.mode === '160000' ? new Uint8Array() : contents.get(entry.id)!
     return { path: entry.path, mode: entry.mode, id: entry.id, content }
@@ -67,9 +66,8 @@ export async function readTree(
 }
 
 async function readContents(
-  octokit: Octokit,
-  store: ObjectStore,
   location: TreeLocation,
+  store: ObjectStore,
   entries: readonly ListedEntry[],
   limits: TreeLimits,
 ): Promise<Map<string, Uint8Array>> {
@@ -79,7 +77,7 @@ async function readContents(
   let missing = ids.filter(id => !contents.has(id))
   if (missing.length > 1 && missing.length > Math.min(ARCHIVE_FROM, ids.length / 2)) {
     const wanted = new Set(missing)
-    const found = await fetchTarball(octokit, store, location, location.commit, wanted, {
+    const found = await fetchTarball(location, store, location.commit, wanted, {
       bytes: limits.bytes,
       entries: entries.length,
     })
@@ -95,7 +93,7 @@ async function readContents(
       },
     )
   }
-  await fetchBlobs(octokit, store, location, missing)
+  await fetchBlobs(location, store, missing)
   await readStored(store, missing, contents)
   const lost = missing.find(id => !contents.has(id))
   if (lost)
@@ -128,9 +126,8 @@ interface Listing {
  * Throws `git-truncated` for a listing that GitHub does not give completely, `git-corrupt`, `git-ambiguous`, `render-limits`.
  */
 async function listTree(
-  octokit: Octokit,
+  repository: GitHubRepository,
   store: ObjectStore,
-  repository: RepositoryName,
   treeId: string,
   limits: TreeLimits,
 ): Promise<readonly ListedEntry[]> {
@@ -142,7 +139,7 @@ async function listTree(
   let requests = 0
   const ask = (tree: string, recursive: boolean) => {
     if (++requests > MAX_REQUESTS) throw truncated(repositoryPart(repository))
-    return getTree(octokit, repository, tree, recursive)
+    return getTree(repository, tree, recursive)
   }
   const visit = async (tree: string, prefix: string): Promise<void> => {
     let listing = await ask(tree, true)
@@ -169,10 +166,13 @@ async function listTree(
   return entries
 }
 
-async function getTree(octokit: Octokit, { owner, repo }: RepositoryName, tree: string, recursive: boolean) {
-  const { data } = await github(message`list a tree of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.git.getTree({ owner, repo, tree_sha: tree, ...(recursive ? { recursive: '1' } : {}) }),
-  )
+async function getTree({ octokit, owner, repo }: GitHubRepository, tree: string, recursive: boolean) {
+  const { data } = await octokit.rest.git.getTree({
+    owner,
+    repo,
+    tree_sha: tree,
+    ...(recursive ? { recursive: '1' } : {}),
+  })
   if (!Array.isArray(data.tree))
     throw new BailiwickError(
       'github-unavailable',
@@ -212,16 +212,15 @@ const PARALLEL = 6
  * not what its id says, `git-missing` where there is none.
  */
 export async function fetchBlobs(
-  octokit: Octokit,
+  repository: GitHubRepository,
   store: ObjectStore,
-  repository: RepositoryName,
   ids: readonly string[],
 ): Promise<void> {
   const open = [...ids]
   const work = async () => {
     try {
       for (let id = open.pop(); id !== undefined; id = open.pop()) {
-        await store.writeBlob(id, await fetchBlob(octokit, repository, id))
+        await store.writeBlob(id, await fetchBlob(repository, id))
       }
     } catch (error) {
       open.length = 0
@@ -231,10 +230,8 @@ export async function fetchBlobs(
   await settleAll(Array.from({ length: Math.min(PARALLEL, ids.length) }, work))
 }
 
-async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: string): Promise<Uint8Array> {
-  const { data } = await github(message`read blob ${part('value', id)} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.git.getBlob({ owner, repo, file_sha: id }),
-  )
+async function fetchBlob({ octokit, owner, repo }: GitHubRepository, id: string): Promise<Uint8Array> {
+  const { data } = await octokit.rest.git.getBlob({ owner, repo, file_sha: id })
   if (typeof data.content !== 'string') {
     throw new BailiwickError(
       'github-unavailable',
@@ -262,22 +259,19 @@ interface TarballLimits {
  * Throws `render-limits` when the archive unpacks to more than the tree can explain.
  */
 async function fetchTarball(
-  octokit: Octokit,
+  { octokit, owner, repo }: GitHubRepository,
   store: ObjectStore,
-  { owner, repo }: RepositoryName,
   commit: string,
   wanted: ReadonlySet<string>,
   limits: TarballLimits,
 ): Promise<ReadonlySet<string>> {
   const what = message`read the archive of ${repositoryPart({ owner, repo })}`
-  const { data } = await github(what, () =>
-    octokit.rest.repos.downloadTarballArchive({
-      owner,
-      repo,
-      ref: commit,
-      request: { parseSuccessResponseBody: false },
-    }),
-  )
+  const { data } = await octokit.rest.repos.downloadTarballArchive({
+    owner,
+    repo,
+    ref: commit,
+    request: { parseSuccessResponseBody: false },
+  })
   const found = new Set<string>()
   const writes = new Set<Promise<void>>()
   const max = limits.bytes + limits.entries * OVERHEAD_PER_ENTRY + OVERHEAD

@@ -2,8 +2,14 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import type { Visibility } from '../../fleet/model/source-access.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
-import { github, unlessMissing } from '../client/github-error.ts'
-import { type AppIdentity, type Octokit, type RepositoryName, repositoryPart } from '../client/octokit.ts'
+import { unlessMissing } from '../client/github-error.ts'
+import {
+  type GitHubRepository,
+  type Octokit,
+  type OurRepository,
+  type RepositoryName,
+  repositoryPart,
+} from '../client/octokit.ts'
 
 /** What a name leads to now. */
 export interface NamedRepository extends RepositoryName {
@@ -15,13 +21,8 @@ export interface NamedRepository extends RepositoryName {
 }
 
 /** The repository to which a name leads: GitHub leads on from names that it had before. Undefined where the App may not read it. */
-export async function readRepository(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
-): Promise<NamedRepository | undefined> {
-  const found = await unlessMissing(message`read the repository ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.get({ owner, repo }),
-  )
+export async function readRepository({ octokit, owner, repo }: GitHubRepository): Promise<NamedRepository | undefined> {
+  const found = await unlessMissing(octokit.rest.repos.get({ owner, repo }))
   if (!found) return undefined
   const { id, owner: account, name, html_url: url } = found.data
   return { id, owner: account.login, repo: name, url: normaliseUrl(url), visibility: visibilityOf(found.data) }
@@ -43,9 +44,7 @@ export interface Repository extends RepositoryName {
 
 /** All repositories that the installation of this client reaches. */
 export async function listRepositories(octokit: Octokit): Promise<readonly Repository[]> {
-  const found = await github(message`list the repositories of the installation`, () =>
-    octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 }),
-  )
+  const found = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 })
   return found.map(answer => ({
     id: answer.id,
     owner: answer.owner.login,
@@ -70,12 +69,11 @@ function visibilityOf(answer: {
 
 /** A file on the default branch or at a commit; undefined if absent. Throws `git-corrupt` if it is not a plain file. */
 export async function readFile(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   ref?: string,
 ): Promise<Uint8Array | undefined> {
-  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
+  const found = await unlessMissing(
     octokit.rest.repos.getContent({ owner, repo, path, ...(ref === undefined ? {} : { ref }) }),
   )
   if (!found) return undefined
@@ -94,42 +92,40 @@ export async function readFile(
 
 /** Blob id of a file at a commit; undefined if it does not exist or is not a plain file. */
 export async function readBlobId(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   commit: string,
 ): Promise<string | undefined> {
-  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.getContent({ owner, repo, path, ref: commit }),
-  )
+  const found = await unlessMissing(octokit.rest.repos.getContent({ owner, repo, path, ref: commit }))
   return found && !Array.isArray(found.data) && found.data.type === 'file' ? found.data.sha : undefined
 }
 
 /** Whether a commit of a repository, or else its default branch, has a directory at `path`; false for an empty repository. */
 export async function isDirectory(
-  octokit: Octokit,
-  { owner, repo }: RepositoryName,
+  { octokit, owner, repo }: GitHubRepository,
   path: string,
   commit?: string,
 ): Promise<boolean> {
   const answer = await unlessMissing(
-    message`look for ${part('path', path)} in ${repositoryPart({ owner, repo })}`,
-    () => octokit.rest.repos.getContent({ owner, repo, path, ...(commit === undefined ? {} : { ref: commit }) }),
+    octokit.rest.repos.getContent({ owner, repo, path, ...(commit === undefined ? {} : { ref: commit }) }),
   )
   return Array.isArray(answer?.data)
 }
 
 /** Slugs of other Apps with a check run of this name on a branch's head. Commit statuses need a permission that we do not ask for. */
 export async function listNamesakes(
-  octokit: Octokit,
-  app: AppIdentity,
-  { owner, repo }: RepositoryName,
+  { octokit, app, owner, repo }: OurRepository,
   check: { readonly branch: string; readonly name: string },
 ): Promise<string[]> {
   const ref = `heads/${check.branch}`
-  const { data } = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.checks.listForRef({ owner, repo, ref, check_name: check.name, filter: 'latest', per_page: 100 }),
-  )
+  const { data } = await octokit.rest.checks.listForRef({
+    owner,
+    repo,
+    ref,
+    check_name: check.name,
+    filter: 'latest',
+    per_page: 100,
+  })
   const others = data.check_runs.filter(run => run.name === check.name && run.app?.id !== app.id)
   return [...new Set(others.map(run => run.app?.slug ?? 'unknown'))].sort()
 }

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import {
   at,
@@ -44,18 +45,12 @@ export interface EmbeddedObjects {
 /** Levels of objects within objects. */
 const MAX_DEPTH = 4
 const NOTHING: EmbeddedObjects = { objects: [], unevaluated: [] }
-const known = new WeakMap<KubeObject, EmbeddedObjects>()
-
 /** Every object that controllers make of this one, those inside of these too; and what of it is not known. */
-export function embeddedIn(object: KubeObject): EmbeddedObjects {
-  const before = known.get(object)
-  if (before) return before
+export const embeddedIn = oncePer((object: KubeObject): EmbeddedObjects => {
   const found = new Finder()
   found.search(object, 0)
-  const embedded = found.objects.length + found.unevaluated.length > 0 ? found : NOTHING
-  known.set(object, embedded)
-  return embedded
-}
+  return found.objects.length + found.unevaluated.length > 0 ? found : NOTHING
+})
 
 /** An object, and every object that controllers make of it. */
 export function withEmbedded(object: KubeObject): KubeObject[] {

@@ -1,3 +1,4 @@
+import { work } from '../../base/work.ts'
 import { stringAt } from '../node.ts'
 import { groupOf, idOf, type KubeObject } from '../object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP, type RoleRef, readBinding } from './binding.ts'
@@ -78,6 +79,7 @@ export class Authorizer {
 
   /** Everything that a user holds in a namespace ('': cluster-wide only). */
   held(user: UserInfo, namespace: string): Holding {
+    work.authorized++
     const key = [namespace, user.name, ...user.groups].join('\0')
     const known = this.#held.get(key)
     if (known) return known

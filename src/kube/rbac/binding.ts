@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { at, type Node } from '../node.ts'
 import { idOf, isLabelKey, isLabelValue, isSubdomain, type KubeObject } from '../object.ts'
 import { type LabelSelector, listOf, readLabelSelector, textMapOf, textOf, textsOf } from '../read-fields.ts'
@@ -51,22 +52,12 @@ export function displayRbac({
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }
 
-const READ = new WeakMap<KubeObject, Binding | 'refused'>()
-
 /**
  * A RoleBinding or ClusterRoleBinding with the API server's defaults; undefined where it would refuse it, so that it grants
  * nothing (ValidateRoleBinding and ValidateClusterRoleBinding of k8s.io/kubernetes pkg/apis/rbac/validation). Never throws.
  * Many ask about one binding, so each object is read once.
  */
-export function readBinding(object: KubeObject): Binding | undefined {
-  const known = READ.get(object)
-  if (known) return known === 'refused' ? undefined : known
-  const binding = read(object)
-  READ.set(object, binding ?? 'refused')
-  return binding
-}
-
-function read(object: KubeObject): Binding | undefined {
+export const readBinding = oncePer((object: KubeObject): Binding | undefined => {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'RoleBinding'
   if ((!namespaced && kind !== 'ClusterRoleBinding') || !soundLabels(object) || (namespaced && !namespace))
@@ -76,7 +67,7 @@ function read(object: KubeObject): Binding | undefined {
   const subjects = listOf(at(object.root, ['subjects']), item => readSubject(item, own))
   if (!roleRef || !subjects || (!namespaced && roleRef.kind !== 'ClusterRole')) return undefined
   return { kind, namespace: own, name, roleRef, subjects }
-}
+})
 
 function readRoleRef(node: Node | undefined): RoleRef | undefined {
   const kind = textOf(at(node, ['kind']))

@@ -1,12 +1,10 @@
 import { probably } from '../../base/name-list.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { KubeObject } from '../object.ts'
 import { selects } from '../read-fields.ts'
 import { type Binding, type BoundSubject, type Role, type RoleRef, readRole } from './binding.ts'
 import table from './default-policy.json' with { type: 'json' }
 import type { PolicyRule } from './policy-rule.ts'
-
-/** Objects are immutable, and the fleet before a change shares most of its own with the one after it. */
-const READ = new WeakMap<KubeObject, Role | 'refused'>()
 
 /** The roles of one cluster, read when they are asked for. */
 export class RoleStore {
@@ -80,11 +78,8 @@ export function roleKey(kind: string, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`
 }
 
-function readOnce(object: KubeObject): Role | undefined {
-  const known = READ.get(object) ?? readRole(object) ?? 'refused'
-  READ.set(object, known)
-  return known === 'refused' ? undefined : known
-}
+/** Objects are immutable, and the fleet before a change shares most of its own with the one after it. */
+const readOnce = oncePer(readRole)
 
 /**
  * One role that is written twice: what it can allow at some time. Two Kustomizations that render it take turns, and the API

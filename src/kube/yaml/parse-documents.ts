@@ -1,5 +1,6 @@
 import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
+import { work } from '../../base/work.ts'
 import type { Node } from '../node.ts'
 import type { Unseen } from '../object.ts'
 import type { Position } from './cursor.ts'
@@ -28,6 +29,8 @@ export interface ParsedFile {
 
 /** `parseDocuments` with what else kustomize knows of the file; without origins every value is at its start. */
 export function parseFile(file: FileName, bytes: Uint8Array, origins = true): ParsedFile {
+  work.parsed++
+  work.characters += bytes.length
   const { repository, path } = file
   const start: Origin = { repository, file: path, line: 1, column: 1 }
   const locate: Locate = origins ? (line, column) => ({ repository, file: path, line, column }) : () => start

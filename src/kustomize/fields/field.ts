@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isAbsent, itemsOf, type MapNode, type Node, type ScalarNode } from '../../kube/node.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
@@ -193,16 +194,11 @@ export function refuseCaseVariant(name: string, known: readonly string[], origin
   )
 }
 
-const FOLDED = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
-
 /** Each name by its folded form, the first of several. */
-function foldedOf(known: readonly string[]): ReadonlyMap<string, string> {
-  const before = FOLDED.get(known)
-  if (before) return before
-  const folded = new Map([...known].reverse().map(name => [fold(name), name]))
-  FOLDED.set(known, folded)
-  return folded
-}
+const foldedOf = oncePer(
+  (known: readonly string[]): ReadonlyMap<string, string> =>
+    new Map([...known].reverse().map(name => [fold(name), name])),
+)
 
 // Go's encoding/json also folds the long s and the Kelvin sign
 const fold = (name: string): string => name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()

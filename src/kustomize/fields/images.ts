@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import {
@@ -79,13 +80,9 @@ export function setImages(
   }
 }
 
-const UNCREATED = new WeakMap<readonly FieldSpec[], readonly FieldSpec[]>()
-
-function withoutCreating(specs: readonly FieldSpec[]): readonly FieldSpec[] {
-  const known = UNCREATED.get(specs) ?? specs.map(spec => ({ ...spec, create: false }))
-  UNCREATED.set(specs, known)
-  return known
-}
+const withoutCreating = oncePer((specs: readonly FieldSpec[]): readonly FieldSpec[] =>
+  specs.map(spec => ({ ...spec, create: false })),
+)
 
 /** Every image that an entry could set. */
 function imagesOf(resource: Resource, fields: readonly FieldSpec[], budget: BuildBudget, origin: Origin): string[] {

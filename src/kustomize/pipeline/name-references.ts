@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { at, canonical, isAbsent, type MapNode, type Node, withField, writtenText } from '../../kube/node.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import { STRICT, type Tolerance } from '../entry.ts'
@@ -161,17 +162,11 @@ interface ReferenceFields {
   readonly trie: FieldTrie
 }
 
-const tables = new WeakMap<readonly ReferenceRule[], ReferenceTable>()
-
 /** More kinds than builds have; what comes after them is forgotten again. */
 const MAX_KINDS = 1_000
 
 /** The table of a list of rules; nearly every build has the same list. */
-function referenceTable(rules: readonly ReferenceRule[]): ReferenceTable {
-  const known = tables.get(rules) ?? new ReferenceTable(rules)
-  tables.set(rules, known)
-  return known
-}
+const referenceTable = oncePer((rules: readonly ReferenceRule[]): ReferenceTable => new ReferenceTable(rules))
 
 /** Which fields of which kinds are references, found once per kind that occurs. */
 class ReferenceTable {

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import {
   at,
@@ -132,16 +133,8 @@ interface FieldPart {
 
 type FieldPath = readonly FieldPart[]
 
-const KNOWN = new WeakMap<object, FieldPath>()
-
 /** The parts of the path of a spec; a spec is used for many objects, so they are kept. */
-export function fieldPathOf(spec: { readonly path: string }): FieldPath {
-  const known = KNOWN.get(spec)
-  if (known) return known
-  const parts = splitPath(spec.path).map(partOf)
-  KNOWN.set(spec, parts)
-  return parts
-}
+export const fieldPathOf = oncePer((spec: { readonly path: string }): FieldPath => splitPath(spec.path).map(partOf))
 
 /** Some names are no fields for kyaml's path getter (kyaml/yaml/fns.go); with those it fails in a map. */
 function partOf(text: string): FieldPart {

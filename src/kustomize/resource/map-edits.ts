@@ -1,4 +1,5 @@
 import type { Origin } from '../../base/origin.ts'
+import { work } from '../../base/work.ts'
 import type { Field, MapNode } from '../../kube/node.ts'
 
 /**
@@ -52,6 +53,7 @@ export class MapEdits {
   #owned(map: MapNode): { readonly map: MapNode; readonly fields: Map<string, Field> } {
     if (this.#own.has(map.fields)) return { map, fields: map.fields as Map<string, Field> }
     this.#spend(map.fields.size >> 3)
+    work.copied += map.fields.size
     const fields = new Map(map.fields)
     this.#own.add(fields)
     return { map: { ...map, fields }, fields }

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { message } from '../../base/message.ts'
+import { oncePer, oncePerName } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -21,21 +22,15 @@ export interface RenderedDirectory {
   readerOf(entry: TreeEntry): FleetNode | undefined
 }
 
-const walked = new WeakMap<EvaluatedRepository, readonly RenderedDirectory[]>()
-
 /**
  * The directories of a repository that contain something rules look for, and the nodes that render them: bases and
  * components beside a node's own directory included. Of several nodes the one with the longest path counts, so that its
  * owner gets the finding.
  */
-export function renderedDirectories(repository: EvaluatedRepository): readonly RenderedDirectory[] {
-  const known = walked.get(repository)
-  if (known) return known
+export const renderedDirectories = oncePer((repository: EvaluatedRepository): readonly RenderedDirectory[] => {
   const readers = treeReadersOf(repository)
-  const found = readers.size > 0 ? [...walk(repository.tree, readers)] : []
-  walked.set(repository, found)
-  return found
-}
+  return readers.size > 0 ? [...walk(repository.tree, readers)] : []
+})
 
 function* walk(tree: Tree, readers: ReadonlyMap<string, FleetNode>): Generator<RenderedDirectory> {
   const queue: { path: string; reader: FleetNode | undefined }[] = [{ path: '', reader: readers.get('') }]
@@ -122,14 +117,10 @@ interface DirectoryFacts {
   readonly ignore: TreeEntry | undefined
 }
 
-const known = new WeakMap<readonly TreeEntry[], DirectoryFacts>()
-
 /** The facts of a listing. Listings never change, so each is computed once. */
-function directoryFacts(entries: readonly TreeEntry[]): DirectoryFacts {
-  const before = known.get(entries)
-  if (before) return before
+const directoryFacts = oncePer((entries: readonly TreeEntry[]): DirectoryFacts => {
   const file = (name: string) => entries.find(entry => entry.name === name && entry.type === 'file')
-  const facts: DirectoryFacts = {
+  return {
     directories: entries.filter(entry => entry.type === 'directory'),
     links: entries.filter(entry => entry.type === 'symlink'),
     submodules: entries.filter(entry => entry.type === 'submodule'),
@@ -141,9 +132,7 @@ function directoryFacts(entries: readonly TreeEntry[]): DirectoryFacts {
     attributes: file('.gitattributes'),
     ignore: file('.sourceignore'),
   }
-  known.set(entries, facts)
-  return facts
-}
+})
 
 function collisionsIn(entries: readonly TreeEntry[]): [TreeEntry, TreeEntry][] {
   const seen = new Map<string, TreeEntry>()
@@ -248,16 +237,8 @@ function tooMany(origin: Origin): BailiwickError {
   return new BailiwickError('render-limits', `overlays that name more than ${MAX_PATHS} paths`, { origin, fix })
 }
 
-const knownPaths = new WeakMap<Tree, Map<string, readonly NamedPath[]>>()
-
 /** Trees never change, so a file of one is read once, however many nodes build it. */
-function remembered(tree: Tree, key: string, read: () => readonly NamedPath[]): readonly NamedPath[] {
-  const files = knownPaths.get(tree) ?? new Map<string, readonly NamedPath[]>()
-  knownPaths.set(tree, files)
-  const names = files.get(key) ?? read()
-  files.set(key, names)
-  return names
-}
+const remembered = oncePerName<Tree, readonly NamedPath[]>()
 
 function namesIn(tree: Tree, repository: string, directory: string, path: string): readonly NamedPath[] {
   return remembered(tree, path, () => {
@@ -319,14 +300,12 @@ interface Readers {
   readonly ofClusters: readonly FleetNode[]
 }
 
-const knownReaders = new WeakMap<readonly FleetNode[], Readers>()
-
 /**
  * The nodes that render a file of their repository. For a file that no object comes from: those with the longest path
  * above it, else the first one of each cluster.
  */
 export function readersOf(nodes: readonly FleetNode[], file: string): readonly FleetNode[] {
-  const { byFile, byPath, ofClusters } = knownReaders.get(nodes) ?? readersIn(nodes)
+  const { byFile, byPath, ofClusters } = readersIn(nodes)
   const renderers = byFile.get(file)
   if (renderers) return [...renderers]
   for (let path: string | undefined = parentOf(file); path !== undefined; path = parentOf(path)) {
@@ -336,7 +315,7 @@ export function readersOf(nodes: readonly FleetNode[], file: string): readonly F
   return ofClusters
 }
 
-function readersIn(nodes: readonly FleetNode[]): Readers {
+const readersIn = oncePer((nodes: readonly FleetNode[]): Readers => {
   const byFile = new Map<string, Set<FleetNode>>()
   for (const node of nodes) {
     for (const object of node.objects) {
@@ -350,10 +329,8 @@ function readersIn(nodes: readonly FleetNode[]): Readers {
   }
   const byPath = Map.groupBy(nodes, node => artifactPath(node.path))
   const ofClusters = [...new Map(nodes.toReversed().map(node => [node.cluster, node])).values()].reverse()
-  const readers = { byFile, byPath, ofClusters }
-  knownReaders.set(nodes, readers)
-  return readers
-}
+  return { byFile, byPath, ofClusters }
+})
 
 /** Where an object was written; a generated one, where its values were. */
 function originsOf({ root }: KubeObject) {

@@ -88,13 +88,12 @@ function isAsked(refusal: RightRefusal, node: FleetNode, context: RuleContext): 
 }
 
 /** The object as the cluster has it before the change. */
-function earlier(
-  object: KubeObject,
-  { cluster }: FleetNode,
-  { before }: Pick<RuleContext, 'before'>,
-): KubeObject | undefined {
+const earlier = (object: KubeObject, node: FleetNode, context: Pick<RuleContext, 'before'>): KubeObject | undefined =>
+  renderedBefore(object, node, context)?.object
+
+function renderedBefore(object: KubeObject, { cluster }: FleetNode, { before }: Pick<RuleContext, 'before'>) {
   const { apiVersion, kind, namespace, name } = idOf(object)
-  return before?.versionsOf(cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name).at(-1)?.object
+  return before?.versionsOf(cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name).at(-1)
 }
 
 /**
@@ -169,13 +168,15 @@ function whyUnknown(
   ]
   if (!before) return reasons
   // a certain refusal is the same finding as before; an object that was applied anyway goes on, as more becomes visible
-  const old = earlier(object, node, { before })
+  const old = renderedBefore(object, node, { before })
+  // another account applied it so far
+  const isOther = user === node.identity.user && user !== old?.node.identity.user
   const rendered = renderedRoles(index, before, cluster, user, request.namespace ?? '')
   const lives =
-    old === undefined
+    old === undefined || isOther
       ? before.appliesUnseen(cluster, user, request)
       : before.refusalOf(cluster, user, request) !== undefined &&
-        before.unseenGrants(cluster, userInfo(user), request, undefined, old).some(one => !rendered.has(one))
+        before.unseenGrants(cluster, userInfo(user), request, undefined, old.object).some(one => !rendered.has(one))
   return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 

@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { type MapNode, type Node, type Path, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
@@ -14,7 +15,6 @@ interface ObjectScan {
   readonly foreign: readonly { readonly path: Path; readonly text: string; readonly isKey: boolean }[]
 }
 
-const scans = new WeakMap<MapNode, ObjectScan>()
 const NOTABLE = /[^\0-\x7f]|\$\{/
 /** True in YAML 1.1, text in later versions. */
 const WORD = /^(?:y|yes|on)$/i
@@ -27,13 +27,7 @@ const SWITCH = new Set(
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 /** Nodes never change, so an object is walked once. */
-export function scanObject(root: MapNode): ObjectScan {
-  const known = scans.get(root)
-  if (known) return known
-  const scan = new Walker().walk(root)
-  scans.set(root, scan)
-  return scan
-}
+export const scanObject = oncePer((root: MapNode): ObjectScan => new Walker().walk(root))
 
 class Walker {
   private readonly path: (string | number)[] = []

@@ -1,4 +1,5 @@
 import { asMessage, type Message, message, part, plainText, untyped } from '../../base/message.ts'
+import { oncePerName } from '../../base/once-per.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -147,17 +148,13 @@ function applierOf(
   return name === '' ? controller : { user: userOfAccount(namespace, name), impersonated: true }
 }
 
-const nodes = new WeakMap<FleetNode, Map<string, FleetNode>>()
+const nodes = oncePerName<FleetNode, FleetNode>()
 
 /** The node, with the identity that applies an embedded object. */
 export function applyingNode(index: FleetIndex, node: FleetNode, embedded: EmbeddedObject): FleetNode {
   const identity = applierOf(index, node.cluster, embedded)
   if (identity.user === node.identity.user && identity.impersonated === node.identity.impersonated) return node
-  const ofNode = nodes.get(node) ?? new Map<string, FleetNode>()
-  nodes.set(node, ofNode)
-  const known = ofNode.get(identity.user) ?? { ...node, identity }
-  ofNode.set(identity.user, known)
-  return known
+  return nodes(node, identity.user, () => ({ ...node, identity }))
 }
 
 /** An embedded object's findings, with the object that holds it; an automatic fix of a file does not apply there. */

@@ -9,6 +9,7 @@ import {
 } from '../../admission/admission/admission-request.ts'
 import { EXCEPTION_KINDS, exceptionSettings } from '../../admission/kyverno/kyverno-settings.ts'
 import { evaluateAdmission, hasPolicies, policyEngines } from '../../admission/policy-engines.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { redact } from '../../base/visible.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -127,13 +128,7 @@ function requestOf(
   }
 }
 
-const plurals = new WeakMap<readonly KubeObject[], ReturnType<typeof customPlurals>>()
-
-function pluralsOf(definitions: readonly KubeObject[]): ReturnType<typeof customPlurals> {
-  const kept = plurals.get(definitions) ?? customPlurals(definitions)
-  plurals.set(definitions, kept)
-  return kept
-}
+const pluralsOf = oncePer(customPlurals)
 
 /** Which change affects policies: of the platform's policies, or only of tenants' objects that the policies read. */
 type PolicyChange = 'platform' | 'tenant'

@@ -1,4 +1,4 @@
-import { asMessage, listed, type Message, message, part } from '../../base/message.ts'
+import { asMessage, listed, type Message, message } from '../../base/message.ts'
 import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
@@ -9,7 +9,7 @@ import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding }
 import { covers } from '../../kube/rbac/confirm-write.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { CONFIGURATION, isPublic, publicUsers } from '../capsule/capsule-users.ts'
-import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, type Subject, serverAnswer, type Violation } from '../model/rule.ts'
 import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from './binding-subjects.ts'
 
 /** A tenant's ClusterRoleBinding gives rights in every namespace. */
@@ -21,13 +21,13 @@ export const rbacClusterBinding: Rule = {
   source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
   docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkTenantObject(subject) {
+  *checkTenantObject(subject, { index }) {
     const { node, id } = subject
     const role = subject.text(['roleRef', 'name']) ?? ''
     const subjects = subject.at(['subjects'])
     const count = subjects?.type === 'list' ? subjects.items.length : 0
     yield subject.violation(subject.at(['roleRef']) ? ['roleRef'] : ['kind'], role, {
-      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${part('identity', node.identity.user)}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
+      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces.${serverAnswer(index, subject)}`,
       fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
     })
   },

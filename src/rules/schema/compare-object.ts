@@ -1,5 +1,6 @@
 import { type Message, message, part } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { type FleetConfig, kubernetesVersion } from '../../fleet/model/fleet-config.ts'
 import { fluxKind, fluxMinor, fluxVersions, NEWEST_FLUX } from '../../kube/flux-kinds.ts'
@@ -173,24 +174,18 @@ interface OwnDefinition {
   readonly isApplied: boolean
 }
 
-const ownLists = new WeakMap<readonly KubeObject[], readonly OwnDefinition[]>()
-
 /** The readable definitions of one kind, each once, in their order. */
-function ownDefinitions(rendered: readonly KubeObject[]): readonly OwnDefinition[] {
+const ownDefinitions = oncePer((rendered: readonly KubeObject[]): readonly OwnDefinition[] => {
   if (rendered.length === 0) return NO_DEFINITIONS
-  const known = ownLists.get(rendered)
-  if (known) return known
   const different =
     rendered.length === 1
       ? rendered
       : [...new Map(rendered.map(object => [canonical(at(object.root, ['spec']) ?? object.root), object])).values()]
-  const list = different.flatMap(object => {
+  return different.flatMap(object => {
     const definition = definitionOf(object.root)
     return definition ? [{ definition, isApplied: fluxMarks(object, NOT_APPLIED).length === 0 }] : []
   })
-  ownLists.set(rendered, list)
-  return list
-}
+})
 
 const NO_DEFINITIONS: readonly OwnDefinition[] = []
 

@@ -1,4 +1,5 @@
 import { codeWord, type Message, message, part } from '../../base/message.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -166,20 +167,17 @@ interface Misplaced {
 }
 
 const NONE: Misplaced = { open: [], sealed: [], openAt: new Set() }
-/** Cached by document, because each of its values is queried. */
-const known = new WeakMap<MapNode, Misplaced>()
 
-function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplaced {
-  if (!object.sealed || !isDecrypted(node)) return NONE
-  const kept = known.get(object.sealed)
-  if (kept) return kept
-  const { open = [], sealed = [] } = Object.groupBy(misplacedValues(object.sealed), one =>
+const misplaced = ({ object, node }: Pick<Subject, 'object' | 'node'>): Misplaced =>
+  object.sealed && isDecrypted(node) ? misplacedOf(object.sealed) : NONE
+
+/** Once for each document, because each of its values is queried. */
+const misplacedOf = oncePer((document: MapNode): Misplaced => {
+  const { open = [], sealed = [] } = Object.groupBy(misplacedValues(document), one =>
     one.isSealed ? 'sealed' : 'open',
   )
-  const found = { open, sealed, openAt: new Set(open.map(({ place }) => JSON.stringify(place))) }
-  known.set(object.sealed, found)
-  return found
-}
+  return { open, sealed, openAt: new Set(open.map(({ place }) => JSON.stringify(place))) }
+})
 
 function misplacedViolation(subject: Subject, values: readonly SopsValue[], what: Message, then: Message): Violation {
   const [{ node: value, place, isSealed: isCiphertext }] = values as [SopsValue]

@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { isAccepted } from '../accept-walk.ts'
@@ -152,7 +153,7 @@ class CustomAcceptWalk implements ValueListener {
       } else if (!this.accepts(field.value, inner, isStructural && !(isObject && key === 'metadata'))) return false
     }
     for (const [key, inner] of schema.defaulted)
-      if (inner.default !== undefined && !node.fields.has(key) && !this.#isFineDefault(inner)) return false
+      if (inner.default !== undefined && !node.fields.has(key) && !isFineDefault(inner)) return false
     for (const key of schema.required)
       if (!node.fields.has(key) && !(isRoot && key === 'status') && schema.properties.get(key)?.default === undefined)
         return false
@@ -178,19 +179,13 @@ class CustomAcceptWalk implements ValueListener {
     }
     return schema.not === undefined || fitsPart(node, schema.not, isRoot) === false
   }
-
-  #isFineDefault(schema: CustomSchema): boolean {
-    const known = fineDefaults.get(schema)
-    if (known !== undefined) return known
-    const walk = new CustomAcceptWalk()
-    const isFine = walk.accepts(schema.default!, schema, true) && !walk.isRuled
-    fineDefaults.set(schema, isFine)
-    return isFine
-  }
 }
 
 /** Whether the default of a schema, with those below it, is valid and has no rules. */
-const fineDefaults = new WeakMap<CustomSchema, boolean>()
+const isFineDefault = oncePer((schema: CustomSchema): boolean => {
+  const walk = new CustomAcceptWalk()
+  return walk.accepts(schema.default!, schema, true) && !walk.isRuled
+})
 
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 

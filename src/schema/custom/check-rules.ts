@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { readGoDuration, readTimestamp } from '../../expr/arithmetic.ts'
 import { SharedSteps } from '../../expr/evaluate.ts'
 import { PolicyExpression } from '../../expr/libraries/kubernetes-library.ts'
@@ -179,17 +180,11 @@ interface ReadyRule {
   readonly fields: readonly string[]
 }
 
-const ready = new WeakMap<CustomRule, ReadyRule>()
-
-function readyRule(rule: CustomRule): ReadyRule {
-  const known = ready.get(rule)
-  if (known) return known
+const readyRule = oncePer((rule: CustomRule): ReadyRule => {
   const expression = compiled(rule.rule)
   const isTransition = !('problem' in expression) && expression.reads('oldSelf')
-  const made = { expression, isTransition, text: rule.rule.trim(), fields: fieldsOf(rule.fieldPath) }
-  ready.set(rule, made)
-  return made
-}
+  return { expression, isTransition, text: rule.rule.trim(), fields: fieldsOf(rule.fieldPath) }
+})
 
 /** The steps of a `fieldPath`, such as `.spec['a.b']`. */
 function fieldsOf(text: string): string[] {

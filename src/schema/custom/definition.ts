@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import { at, type Json, type MapNode, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { isUnknown } from '../core/problem.ts'
 import { unpack } from '../types-table.ts'
@@ -21,12 +22,8 @@ export interface Definition {
   version(name: string): CustomVersion | undefined
 }
 
-const read = new WeakMap<MapNode, Definition>()
-
 /** The definition in a rendered CustomResourceDefinition; undefined if unreadable. Cached by object. */
-export function definitionOf(root: MapNode): Definition | undefined {
-  const known = read.get(root)
-  if (known) return known
+export const definitionOf = oncePer((root: MapNode): Definition | undefined => {
   const list = at(root, ['spec', 'versions'])
   const [group, kind] = [stringAt(root, ['spec', 'group']), stringAt(root, ['spec', 'names', 'kind'])]
   if (list?.type !== 'list' || group === undefined || kind === undefined) return undefined
@@ -45,7 +42,7 @@ export function definitionOf(root: MapNode): Definition | undefined {
     if (schema?.type !== 'map') return undefined
     return { schema: schemaOf(toJson(schema)), hasStatus: at(node, ['subresources', 'status']) !== undefined }
   }
-  const definition: Definition = {
+  return {
     kind: `${group}/${kind}`,
     served: [...versions.keys()],
     version(name) {
@@ -53,9 +50,7 @@ export function definitionOf(root: MapNode): Definition | undefined {
       return made.get(name)
     },
   }
-  read.set(root, definition)
-  return definition
-}
+})
 
 /** Undefined and null are false, as for the API server; a value that only the cluster knows may be true. */
 function mayBeServed(served: Node | undefined): boolean {

@@ -3,10 +3,8 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
-import { message } from '../../base/message.ts'
 import type { Config } from '../../config.ts'
 import { openApp } from '../../github/client/app.ts'
-import { github } from '../../github/client/github-error.ts'
 import { isAllowedAccount } from '../../process/environment.ts'
 
 /** The result of one check of an installation. */
@@ -44,10 +42,8 @@ export async function diagnoseGithub(
   const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS }).own()
   const { ok, bad } = entriesOf('app')
   try {
-    const { data } = await github(message`read the App's identity`, () => app.rest.apps.getAuthenticated())
-    const installations = await github(message`list the installations of the App`, () =>
-      app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
-    )
+    const { data } = await app.rest.apps.getAuthenticated()
+    const installations = await app.paginate(app.rest.apps.listInstallations, { per_page: 100 })
     const needed = neededPermissions()
     const slug = data?.slug ?? String(appId)
     const lacking = lackingOf(needed.permissions, (data?.permissions ?? {}) as Permissions)

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
+import { sealedLine } from '../../base/sealed-line.ts'
 
 /** The request of a fleet admin: remove a tenant from the fleet or from some clusters. */
 export interface OffboardRequest {
@@ -87,26 +87,13 @@ export interface OffboardRecord {
   readonly at: string
 }
 
-const LINE = /^<!-- bailiwick:offboard ([\w-]{1,20000})\.([\w-]{43}) -->$/m
-const DOMAIN = 'bailiwick/offboard/v1'
-
-/** An invisible Markdown line with the record. `secret`: the App's private key, without which none can be forged. */
-export function offboardMarker(record: OffboardRecord, secret: string): string {
-  const data = Buffer.from(JSON.stringify(record)).toString('base64url')
-  return `<!-- bailiwick:offboard ${data}.${seal(data, secret).toString('base64url')} -->`
-}
+/** The record as a line of the pull request and its commit. */
+const OFFBOARD = sealedLine<OffboardRecord>('offboard', 20_000)
+export const offboardMarker = OFFBOARD.write
 
 /** The record in a text; undefined where there is none, another secret sealed it, or it is not one of an offboarding. */
 export function readOffboardMarker(text: string, secret: string): OffboardRecord | undefined {
-  const [, data, mac] = LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
-  if (data === undefined || mac === undefined) return undefined
-  const [given, wanted] = [Buffer.from(mac, 'base64url'), seal(data, secret)]
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-  const record = JSON.parse(Buffer.from(data, 'base64url').toString('utf8')) as OffboardRecord
+  const record = OFFBOARD.read(text, secret)
   // of an earlier release: a move, a rename or a hand-over, of which nothing may be taken for an offboarding
-  return ['to', 'name', 'namespace'].some(key => Object.hasOwn(record, key)) ? undefined : record
-}
-
-function seal(data: string, secret: string): Buffer {
-  return createHmac('sha256', createHmac('sha256', secret).update(DOMAIN).digest()).update(data).digest()
+  return record && ['to', 'name', 'namespace'].some(key => Object.hasOwn(record, key)) ? undefined : record
 }

@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
+import { sealedLine } from '../../base/sealed-line.ts'
 import { codeSpan as code, isArtifact, keySecretOf, type OnboardRequest, secretOf, sourceAddress } from './request.ts'
 
 /** What became of the credentials of a source. */
@@ -166,30 +167,11 @@ export interface DeployKeyRecord {
   readonly key: string
 }
 
-const LINE = /^<!-- bailiwick:deploy-key ([\w-]{1,2000})\.([\w-]{43}) -->$/m
-const DOMAIN = 'bailiwick/deploy-key/v1'
-
-/**
- * An invisible Markdown line with the record. `secret`: the App's private key, without which none can be forged: a forger
- * could have a key of their own added to the tenant's repository.
- */
-export function deployKeyMarker({ fleet, repository, tenant, key }: DeployKeyRecord, secret: string): string {
-  const data = Buffer.from(JSON.stringify({ fleet, repository, tenant, key })).toString('base64url')
-  return `<!-- bailiwick:deploy-key ${data}.${seal(data, secret).toString('base64url')} -->`
-}
-
-/** The record in a text; undefined where there is none, or another secret sealed it. */
-export function readDeployKeyMarker(text: string, secret: string): DeployKeyRecord | undefined {
-  const [, data, mac] = LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
-  if (data === undefined || mac === undefined) return undefined
-  const [given, wanted] = [Buffer.from(mac, 'base64url'), seal(data, secret)]
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-  return JSON.parse(Buffer.from(data, 'base64url').toString('utf8')) as DeployKeyRecord
-}
-
-function seal(data: string, secret: string): Buffer {
-  return createHmac('sha256', createHmac('sha256', secret).update(DOMAIN).digest()).update(data).digest()
-}
+/** The record as a line of the pull request and its commit: a forger could have a key of their own added to the repository. */
+const DEPLOY_KEY = sealedLine<DeployKeyRecord>('deploy-key', 2_000)
+export const readDeployKeyMarker = DEPLOY_KEY.read
+export const deployKeyMarker = ({ fleet, repository, tenant, key }: DeployKeyRecord, secret: string): string =>
+  DEPLOY_KEY.write({ fleet, repository, tenant, key }, secret)
 
 /** What became of the key with which the cluster decrypts the files of a tenant. */
 type KeyOutcome =
@@ -257,27 +239,11 @@ interface TenantKeyRecord {
   readonly digest: string
 }
 
-const TENANT_KEY_LINE = /^<!-- bailiwick:tenant-key ([\w-]{1,2000})\.([\w-]{43}) -->$/m
-const TENANT_KEY_DOMAIN = 'bailiwick/tenant-key/v1'
-
 /** What a record holds about a file. */
 export const sealedDigest = (file: string): string => createHash('sha256').update(file).digest('hex')
 
-/** An invisible Markdown line with the record. `secret`: the App's private key, without which a record cannot be forged. */
-export function tenantKeyMarker({ fleet, tenant, recipient, digest }: TenantKeyRecord, secret: string): string {
-  const data = Buffer.from(JSON.stringify({ fleet, tenant, recipient, digest })).toString('base64url')
-  return `<!-- bailiwick:tenant-key ${data}.${sealTenantKey(data, secret).toString('base64url')} -->`
-}
-
-/** The record in a text; undefined where there is none, or another secret sealed it. */
-export function readTenantKeyMarker(text: string, secret: string): TenantKeyRecord | undefined {
-  const [, data, mac] = TENANT_KEY_LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
-  if (data === undefined || mac === undefined) return undefined
-  const [given, wanted] = [Buffer.from(mac, 'base64url'), sealTenantKey(data, secret)]
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-  return JSON.parse(Buffer.from(data, 'base64url').toString('utf8')) as TenantKeyRecord
-}
-
-function sealTenantKey(data: string, secret: string): Buffer {
-  return createHmac('sha256', createHmac('sha256', secret).update(TENANT_KEY_DOMAIN).digest()).update(data).digest()
-}
+/** The record as a line of the commit. */
+const TENANT_KEY = sealedLine<TenantKeyRecord>('tenant-key', 2_000)
+export const readTenantKeyMarker = TENANT_KEY.read
+export const tenantKeyMarker = ({ fleet, tenant, recipient, digest }: TenantKeyRecord, secret: string): string =>
+  TENANT_KEY.write({ fleet, tenant, recipient, digest }, secret)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { type App, openApp } from '../../../src/github/client/app.ts'
 import { LOOPBACK_PACE } from '../../../src/github/client/client-class.ts'
-import type { AppIdentity, Octokit } from '../../../src/github/client/octokit.ts'
+import type { AppIdentity, Octokit, OurRepository } from '../../../src/github/client/octokit.ts'
 import { type FakeGitHub, startGitHub } from '../../../tools/github/start.ts'
 
 interface Acme {
@@ -9,6 +9,8 @@ interface Acme {
   readonly app: App
   readonly identity: AppIdentity
   readonly octokit: Octokit
+  /** The repository of the fleet with that client. */
+  readonly fleet: OurRepository
   readonly installation: number
   /** Requests since the last call, `METHOD route`. */
   asked(): string[]
@@ -49,5 +51,5 @@ export async function acme(files: Readonly<Record<string, string>> | undefined =
   const identity = await app.identity()
   const octokit = await app.client(installation)
   asked()
-  return { github, app, identity, octokit, installation, asked }
+  return { github, app, identity, octokit, fleet: { ...FLEET, octokit, app: identity }, installation, asked }
 }

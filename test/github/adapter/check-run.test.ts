@@ -57,17 +57,17 @@ async function checksHost(stored: Stored[] = [], fail: (writes: number) => boole
     one!.output = output
     return { status: 201, body: one }
   })
-  return { ...host, stored, writes: () => writes }
+  return { ...host, fleet: { ...FLEET, octokit: host.octokit, app: APP }, stored, writes: () => writes }
 }
 
 describe('publishCheckRun', () => {
   test('writes once; the same again costs one read', async () => {
     const host = await checksHost()
-    expect(await publishCheckRun(host.octokit, APP, FLEET, run({ annotations: annotations(3) }))).toEqual({
+    expect(await publishCheckRun(host.fleet, run({ annotations: annotations(3) }))).toEqual({
       id: 100,
       written: true,
     })
-    expect(await publishCheckRun(host.octokit, APP, FLEET, run({ annotations: annotations(3) }))).toEqual({
+    expect(await publishCheckRun(host.fleet, run({ annotations: annotations(3) }))).toEqual({
       id: 100,
       written: false,
     })
@@ -78,12 +78,12 @@ describe('publishCheckRun', () => {
 
   test('another combination or conclusion is a new run, never a patch of the old one', async () => {
     const host = await checksHost()
-    await publishCheckRun(host.octokit, APP, FLEET, run({ annotations: annotations(2) }))
-    await publishCheckRun(host.octokit, APP, FLEET, run({ externalId: 'combination-2' }))
-    await publishCheckRun(host.octokit, APP, FLEET, run({ externalId: 'combination-2', conclusion: 'success' }))
+    await publishCheckRun(host.fleet, run({ annotations: annotations(2) }))
+    await publishCheckRun(host.fleet, run({ externalId: 'combination-2' }))
+    await publishCheckRun(host.fleet, run({ externalId: 'combination-2', conclusion: 'success' }))
     expect(host.stored.map(one => one.annotations.length)).toEqual([2, 0, 0])
     // back to the first: what counts is the latest run, not any
-    expect(await publishCheckRun(host.octokit, APP, FLEET, run())).toMatchObject({ written: true })
+    expect(await publishCheckRun(host.fleet, run())).toMatchObject({ written: true })
   })
 
   test('a run of the same name by another app, even a successful one, is not ours', async () => {
@@ -98,7 +98,7 @@ describe('publishCheckRun', () => {
     const host = await checksHost([
       { ...forged, external_id: 'combination-1', output: { title: '', summary: '' }, annotations: [] },
     ])
-    expect(await publishCheckRun(host.octokit, APP, FLEET, run())).toMatchObject({ written: true })
+    expect(await publishCheckRun(host.fleet, run())).toMatchObject({ written: true })
     expect(host.stored).toHaveLength(2)
   })
 
@@ -108,7 +108,7 @@ describe('publishCheckRun', () => {
     [101, 3],
   ])('%i annotations take %i writes, none is lost', async (count, writes) => {
     const host = await checksHost()
-    await publishCheckRun(host.octokit, APP, FLEET, run({ annotations: annotations(count) }))
+    await publishCheckRun(host.fleet, run({ annotations: annotations(count) }))
     expect(host.writes()).toBe(writes)
     expect(host.stored[0]!.annotations).toHaveLength(count)
     expect(host.stored[0]).toMatchObject({ status: 'completed', conclusion: 'failure' })
@@ -120,11 +120,9 @@ describe('publishCheckRun', () => {
       conclusion: 'success',
       annotations: annotations(120).map(one => ({ ...one, level: 'warning' })),
     })
-    await expect(publishCheckRun(host.octokit, APP, FLEET, success)).rejects.toMatchObject({
-      code: 'github-unavailable',
-    })
+    await expect(publishCheckRun(host.fleet, success)).rejects.toMatchObject({ code: 'github-unavailable' })
     expect(host.stored).toMatchObject([{ status: 'in_progress', conclusion: null }])
-    expect(await publishCheckRun(host.octokit, APP, FLEET, success)).toMatchObject({ id: 101, written: true })
+    expect(await publishCheckRun(host.fleet, success)).toMatchObject({ id: 101, written: true })
     expect(host.stored[1]).toMatchObject({ status: 'completed', conclusion: 'success' })
     expect(host.stored[1]!.annotations).toHaveLength(120)
   })
@@ -133,7 +131,7 @@ describe('publishCheckRun', () => {
     const host = await checksHost()
     const long = 'ü'.repeat(70_000)
     const many = annotations(300).map(one => ({ ...one, title: long, message: long }))
-    await publishCheckRun(host.octokit, APP, FLEET, run({ title: long, summary: long, text: long, annotations: many }))
+    await publishCheckRun(host.fleet, run({ title: long, summary: long, text: long, annotations: many }))
     const { output, annotations: shown } = host.stored[0]!
     expect(Buffer.byteLength(output.title)).toBeLessThanOrEqual(255)
     expect(Buffer.byteLength(output.summary)).toBeLessThanOrEqual(65_535)

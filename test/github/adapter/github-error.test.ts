@@ -1,9 +1,12 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/base/errors.ts'
-import { message } from '../../../src/base/message.ts'
-import { github, unlessMissing } from '../../../src/github/client/github-error.ts'
+import { message, plainText } from '../../../src/base/message.ts'
+import { askedFor, githubError, unlessMissing } from '../../../src/github/client/github-error.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
+const ROOT = join(import.meta.dirname, '../../..')
 const SECRET = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a'
 
 async function failing(answer: Answer) {
@@ -13,11 +16,9 @@ async function failing(answer: Answer) {
 
 async function errorOf(answer: Answer): Promise<BailiwickError> {
   const octokit = await failing(answer)
-  const error = await github(message`read acme/fleet`, () =>
-    octokit.rest.repos.get({ owner: 'acme', repo: 'fleet' }),
-  ).catch(e => e)
-  expect(error).toBeInstanceOf(BailiwickError)
-  return error
+  const error = await octokit.rest.repos.get({ owner: 'acme', repo: 'fleet' }).catch((e: unknown) => e)
+  if (error instanceof BailiwickError) return error
+  throw new TypeError('the request was answered')
 }
 
 describe('github', () => {
@@ -73,20 +74,52 @@ describe('github', () => {
 
   test('leaves an error of ours as it is and calls a bug a bug', async () => {
     const ours = new BailiwickError('git-corrupt', 'x')
-    await expect(github(message`x`, () => Promise.reject(ours))).rejects.toBe(ours)
-    await expect(github(message`x`, () => Promise.reject(new TypeError('x is undefined')))).rejects.toMatchObject({
-      code: 'internal',
-    })
+    expect(githubError(message`x`, ours)).toBe(ours)
+    expect(githubError(message`x`, new TypeError('x is undefined'))).toMatchObject({ code: 'internal' })
   })
 })
 
 test('unlessMissing answers undefined for what is not there and for an empty repository, nothing else', async () => {
   const ask = async (status: number) => {
     const octokit = await failing({ status, body: { message: 'x' } })
-    return unlessMissing(message`read`, () => octokit.rest.git.getRef({ owner: 'a', repo: 'b', ref: 'heads/main' }))
+    return unlessMissing(octokit.rest.git.getRef({ owner: 'a', repo: 'b', ref: 'heads/main' }))
   }
   expect(await ask(404)).toBeUndefined()
   expect(await ask(409)).toBeUndefined()
   await expect(ask(403)).rejects.toMatchObject({ code: 'not-permitted' })
   await expect(ask(500)).rejects.toMatchObject({ code: 'github-unavailable' })
+})
+
+test.each([
+  ['GET', '/repos/acme/fleet', 'read the repository acme/fleet'],
+  ['GET', '/repos/acme/fleet/contents/clusters/a%20b', 'read the file clusters/a b of acme/fleet'],
+  ['GET', '/repos/acme/fleet/branches/release%2F1', 'read branch "release/1" of acme/fleet'],
+  ['GET', '/repos/acme/fleet/branches/contents/protection', 'read the protection of branch "contents" of acme/fleet'],
+  ['PATCH', '/repos/acme/fleet/git/refs/heads%2Fbailiwick%2Ffix', 'write the ref "heads/bailiwick/fix" of acme/fleet'],
+  ['GET', '/repos/acme/fleet/pulls/7/reviews?per_page=100', 'read reviews of acme/fleet#7'],
+  ['POST', '/repos/acme/fleet/check-runs', 'write check runs of acme/fleet'],
+  ['DELETE', '/repos/acme/fleet/keys/5', 'delete deploy keys of acme/fleet'],
+  ['GET', '/app/installations?page=2', 'read installations'],
+])('a failed %s %s could not %s', (method, path, words) => {
+  for (const base of ['https://api.github.com', 'https://git.example/api/v3'])
+    expect(plainText(askedFor(method, base + path))).toBe(words)
+})
+
+test('no address that we ask for is without words of its own', async () => {
+  const { octokit } = await rawGitHub(() => undefined)
+  const sources = globSync('{src,workers}/**/*.ts', { cwd: ROOT }).map(path => readFileSync(join(ROOT, path), 'utf8'))
+  const asked = sources.flatMap(text => [...text.matchAll(/\brest\.(\w+)\.(\w+)\b/g)])
+  const rest = octokit.rest as unknown as Record<
+    string,
+    Record<string, { endpoint(values: object): { url: string; method: string } }>
+  >
+  const names = { owner: 'acme', repo: 'fleet', org: 'acme', path: 'a', ref: 'heads/a', branch: 'a', username: 'ada' }
+  const ids = Object.fromEntries(['tree_sha', 'commit_sha', 'file_sha', 'tag_sha'].map(key => [key, 'a'.repeat(40)]))
+  const requests = asked.flatMap(([, group = '', name = '']) => {
+    const { url, method } = rest[group]?.[name]?.endpoint({ ...names, ...ids, pull_number: 1, issue_number: 1 }) ?? {}
+    return url && method ? [[method, url] as const] : []
+  })
+  expect(requests.length).toBeGreaterThan(60)
+  const wordless = requests.filter(([method, url]) => plainText(askedFor(method, url)).includes('what was asked for'))
+  expect(wordless.map(([, url]) => url)).toEqual([])
 })

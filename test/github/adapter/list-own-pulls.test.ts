@@ -42,7 +42,7 @@ test.each([
   [350, 4],
 ])('of %i pull requests the oldest is found, with %i requests', async (count, pages) => {
   const { octokit, requests } = await withPulls(count, [1, count])
-  const found = await listAllOwnPulls(octokit, APP, FLEET, 'bailiwick/rotate-dev-')
+  const found = await listAllOwnPulls({ ...FLEET, octokit, app: APP }, 'bailiwick/rotate-dev-')
   expect(found.map(({ number }) => number)).toEqual([1, count])
   expect(requests).toHaveLength(pages)
 })
@@ -52,6 +52,6 @@ test.each([
   [201, false],
 ])('two pages of %i pull requests are all of them: %s', async (count, isAll) => {
   const { octokit, requests } = await withPulls(count, [count])
-  const found = await listOwnPulls(octokit, APP, FLEET, 'bailiwick/', 2)
+  const found = await listOwnPulls({ ...FLEET, octokit, app: APP }, 'bailiwick/', 2)
   expect([found.isAll, found.pulls.length, requests.length]).toEqual([isAll, isAll ? 1 : 0, 2])
 })

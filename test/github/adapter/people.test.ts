@@ -24,13 +24,13 @@ test.each([
   ['an answer about somebody else', { role_name: 'admin', user: { login: 'mallory' } }, 'none'],
 ])('readRole: %s', async (_, body, role) => {
   const { octokit, requests } = await rawGitHub(() => ({ body: { user: { login: 'Eve' }, ...body } }))
-  expect(await readRole(octokit, FLEET, 'eve')).toBe(role)
+  expect(await readRole({ ...FLEET, octokit }, 'eve')).toBe(role)
   expect(requests).toEqual(['GET /repos/acme/fleet/collaborators/eve/permission'])
 })
 
 test('readRole: nobody of that name', async () => {
   const { octokit } = await rawGitHub(() => undefined)
-  expect(await readRole(octokit, FLEET, 'eve/../../x')).toBe('none')
+  expect(await readRole({ ...FLEET, octokit }, 'eve/../../x')).toBe('none')
 })
 
 const via = (id: number) => ({ performed_via_github_app: { id } })
@@ -65,7 +65,7 @@ async function commentHost(comment: object, issue: object | undefined) {
     if (path.endsWith('/issues/comments/3')) return { body: { ...COMMENT, ...comment } }
     return path.endsWith('/issues/12') && issue ? { body: issue } : undefined
   })
-  return readIssueComment(octokit, FLEET, 3)
+  return readIssueComment({ ...FLEET, octokit }, 3)
 }
 
 test('readIssueComment tells who wrote what where, and whether it was edited', async () => {

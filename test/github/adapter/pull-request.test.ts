@@ -40,13 +40,13 @@ async function pullHost({ pull = {}, parents = [BASE, HEAD], branch = { name: 'm
 
 const merge = async (state: State) => {
   const { octokit } = await pullHost(state)
-  return readTestMerge(octokit, FLEET, (await readPullRequest(octokit, FLEET, 4))!)
+  return readTestMerge({ ...FLEET, octokit }, (await readPullRequest({ ...FLEET, octokit }, 4))!)
 }
 
 describe('readPullRequest', () => {
   test('tells state, base and head', async () => {
     const { octokit, requests } = await pullHost()
-    expect(await readPullRequest(octokit, FLEET, 4)).toEqual({
+    expect(await readPullRequest({ ...FLEET, octokit }, 4)).toEqual({
       number: 4,
       state: 'open',
       merged: false,
@@ -59,21 +59,24 @@ describe('readPullRequest', () => {
       mergeCommit: MERGE,
     })
     expect(requests).toHaveLength(1)
-    expect(await readPullRequest(octokit, FLEET, 5)).toBeUndefined()
+    expect(await readPullRequest({ ...FLEET, octokit }, 5)).toBeUndefined()
     const ghost = await pullHost({ pull: { user: null } })
-    expect((await readPullRequest(ghost.octokit, FLEET, 4))?.author).toBeUndefined()
+    expect((await readPullRequest({ ...FLEET, octokit: ghost.octokit }, 4))?.author).toBeUndefined()
   })
 
   test('knows a fork by the id of its repository; a deleted one is a fork', async () => {
     const fork = await pullHost({ pull: { head: { ...PULL.head, repo: { id: 2, full_name: 'acme/fleet' } } } })
-    expect((await readPullRequest(fork.octokit, FLEET, 4))?.head.fork).toBe(true)
+    expect((await readPullRequest({ ...FLEET, octokit: fork.octokit }, 4))?.head.fork).toBe(true)
     const gone = await pullHost({ pull: { head: { ...PULL.head, repo: null } } })
-    expect((await readPullRequest(gone.octokit, FLEET, 4))?.head).toMatchObject({ fork: true, repository: null })
+    expect((await readPullRequest({ ...FLEET, octokit: gone.octokit }, 4))?.head).toMatchObject({
+      fork: true,
+      repository: null,
+    })
   })
 
   test('lists those that are open onto a branch', async () => {
     const { octokit } = await pullHost()
-    expect((await listOpenPullRequests(octokit, FLEET, 'main')).map(pull => pull.number)).toEqual([4])
+    expect((await listOpenPullRequests({ ...FLEET, octokit }, 'main')).map(pull => pull.number)).toEqual([4])
   })
 })
 
@@ -126,28 +129,28 @@ describe('readHead', () => {
   test('a branch, a tag through its tags, a commit, a name', async () => {
     const { octokit } = await host()
     const there = { commit: BASE, tree: TREE }
-    expect(await readHead(octokit, FLEET, { branch: 'main' })).toEqual(there)
-    expect(await readHead(octokit, FLEET, { branch: 'main', tag: 'v1' })).toEqual(there)
-    expect(await readHead(octokit, FLEET, { commit: BASE, branch: 'gone' })).toEqual(there)
-    expect(await readHead(octokit, FLEET, { name: 'refs/heads/main' })).toEqual(there)
-    expect(await readHead(octokit, FLEET, { name: 'refs/tags/v1' })).toEqual(there)
+    expect(await readHead({ ...FLEET, octokit }, { branch: 'main' })).toEqual(there)
+    expect(await readHead({ ...FLEET, octokit }, { branch: 'main', tag: 'v1' })).toEqual(there)
+    expect(await readHead({ ...FLEET, octokit }, { commit: BASE, branch: 'gone' })).toEqual(there)
+    expect(await readHead({ ...FLEET, octokit }, { name: 'refs/heads/main' })).toEqual(there)
+    expect(await readHead({ ...FLEET, octokit }, { name: 'refs/tags/v1' })).toEqual(there)
   })
 
   test('nothing is guessed: a branch named like a commit is a branch, a tag is matched whole', async () => {
     const { octokit } = await host()
-    expect(await readHead(octokit, FLEET, { commit: OLD })).toBeUndefined()
-    expect(await readHead(octokit, FLEET, { branch: OLD })).toMatchObject({ commit: HEAD })
-    expect(await readHead(octokit, FLEET, { tag: 'v' })).toBeUndefined()
-    expect(await readHead(octokit, FLEET, { tag: 'loop' })).toBeUndefined()
-    expect(await readHead(octokit, FLEET, { branch: 'v1' })).toBeUndefined()
-    await expect(readHead(octokit, FLEET, { commit: 'main' })).rejects.toMatchObject({ code: 'git-missing' })
+    expect(await readHead({ ...FLEET, octokit }, { commit: OLD })).toBeUndefined()
+    expect(await readHead({ ...FLEET, octokit }, { branch: OLD })).toMatchObject({ commit: HEAD })
+    expect(await readHead({ ...FLEET, octokit }, { tag: 'v' })).toBeUndefined()
+    expect(await readHead({ ...FLEET, octokit }, { tag: 'loop' })).toBeUndefined()
+    expect(await readHead({ ...FLEET, octokit }, { branch: 'v1' })).toBeUndefined()
+    await expect(readHead({ ...FLEET, octokit }, { commit: 'main' })).rejects.toMatchObject({ code: 'git-missing' })
   })
 
   test('an empty repository has no head; what is not read yet is refused', async () => {
     const { octokit } = await host()
-    expect(await readBranch(octokit, { owner: 'acme', repo: 'empty' }, 'main')).toBeUndefined()
+    expect(await readBranch({ octokit, owner: 'acme', repo: 'empty' }, 'main')).toBeUndefined()
     for (const ref of [{ semver: '>=1.0' }, { name: 'refs/pull/1/head' }]) {
-      await expect(readHead(octokit, FLEET, ref)).rejects.toMatchObject({ code: 'flux-unsupported' })
+      await expect(readHead({ ...FLEET, octokit }, ref)).rejects.toMatchObject({ code: 'flux-unsupported' })
     }
   })
 })

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { ProbotOctokit } from 'probot'
 import { onTestFinished } from 'vitest'
+import { nameErrors } from '../../../src/github/client/github-error.ts'
 import type { Octokit } from '../../../src/github/client/octokit.ts'
 
 export interface Answer {
@@ -43,14 +44,14 @@ export async function rawGitHub(answer: Answerer): Promise<RawGitHub> {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const quiet = () => {}
-  const octokit = new ProbotOctokit({
+  const raw = new ProbotOctokit({
     auth: { token: 'ghs_secret' },
     baseUrl: url,
     throttle: { enabled: false },
     retry: { enabled: false },
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   })
-  return { url, octokit, requests }
+  return { url, octokit: nameErrors(raw), requests }
 }
 
 function send(response: ServerResponse, { status = 200, headers = {}, body }: Answer): void {

@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { ObjectStore } from '../../../src/git/object-store.ts'
 import { openSnapshot, type SnapshotFile, type TreeSnapshot } from '../../../src/git/tree.ts'
+import type { Octokit } from '../../../src/github/client/octokit.ts'
 import { readTree } from '../../../src/github/contents/read-tree.ts'
 import { temporaryFolder } from '../../base/git/temporary-folder.ts'
 import { archiveOf, gitHost, hosted, type Lie } from './git-host.ts'
 
 const FIRST = 'a'.repeat(40)
 const SECOND = 'b'.repeat(40)
-const at = (commit: string) => ({ owner: 'acme', repo: 'fleet', commit })
+const at = ({ octokit }: { readonly octokit: Octokit }, commit: string) => ({
+  owner: 'acme',
+  repo: 'fleet',
+  commit,
+  octokit,
+})
 const text = (snapshot: TreeSnapshot, path: string) => Buffer.from(openSnapshot(snapshot).read(path)).toString()
 const newStore = () => new ObjectStore(temporaryFolder())
 
@@ -26,7 +32,7 @@ describe('what it costs', () => {
     const host = await gitHost([await hosted(FIRST, FILES)])
     const dir = temporaryFolder()
     const store = new ObjectStore(dir)
-    const snapshot = await readTree(host.octokit, store, at(FIRST))
+    const snapshot = await readTree(at(host, FIRST), store)
     expect(host.requests).toEqual([
       `GET /repos/acme/fleet/git/commits/${FIRST}`,
       expect.stringContaining('GET /repos/acme/fleet/git/trees/'),
@@ -39,8 +45,8 @@ describe('what it costs', () => {
       id: 'c'.repeat(40),
     })
 
-    expect((await readTree(host.octokit, store, at(FIRST))).id).toBe(snapshot.id)
-    const fresh = await readTree(host.octokit, new ObjectStore(dir), at(FIRST))
+    expect((await readTree(at(host, FIRST), store)).id).toBe(snapshot.id)
+    const fresh = await readTree(at(host, FIRST), new ObjectStore(dir))
     expect(Buffer.from(fresh.bytes)).toEqual(Buffer.from(snapshot.bytes))
     expect(host.requests).toHaveLength(3)
   })
@@ -49,9 +55,9 @@ describe('what it costs', () => {
     const next = changed('tenants/dev/sync.yaml', 'kind: OCIRepository\n')
     const host = await gitHost([await hosted(FIRST, FILES), await hosted(SECOND, next)])
     const store = newStore()
-    await readTree(host.octokit, store, at(FIRST))
+    await readTree(at(host, FIRST), store)
     host.requests.length = 0
-    const snapshot = await readTree(host.octokit, store, at(SECOND))
+    const snapshot = await readTree(at(host, SECOND), store)
     expect(text(snapshot, 'tenants/dev/sync.yaml')).toBe('kind: OCIRepository\n')
     expect(host.requests.map(request => request.split('/').at(-2))).toEqual(['commits', 'trees', 'blobs'])
   })
@@ -59,11 +65,11 @@ describe('what it costs', () => {
   test('a commit with the same tree, or a tree that the caller knows: one request less each', async () => {
     const host = await gitHost([await hosted(FIRST, FILES), await hosted(SECOND, FILES)])
     const store = newStore()
-    const { id } = await readTree(host.octokit, store, at(FIRST))
+    const { id } = await readTree(at(host, FIRST), store)
     host.requests.length = 0
-    await readTree(host.octokit, store, at(SECOND))
+    await readTree(at(host, SECOND), store)
     expect(host.requests).toHaveLength(1)
-    await readTree(host.octokit, store, { ...at('d'.repeat(40)), tree: id })
+    await readTree({ ...at(host, 'd'.repeat(40)), tree: id }, store)
     expect(host.requests).toHaveLength(1)
   })
 
@@ -72,8 +78,8 @@ describe('what it costs', () => {
     const more = many.map((file, n) => (n < 60 ? { ...file, content: `m: ${n}\n` } : file))
     const host = await gitHost([await hosted(FIRST, many), await hosted(SECOND, more)])
     const store = newStore()
-    await readTree(host.octokit, store, at(FIRST))
-    await readTree(host.octokit, store, at(SECOND))
+    await readTree(at(host, FIRST), store)
+    await readTree(at(host, SECOND), store)
     expect(host.requests).toHaveLength(6)
   })
 })
@@ -83,7 +89,7 @@ describe('an archive is not believed', () => {
     const commit = await hosted(FIRST, FILES, ['tenants/dev/sync.yaml'])
     commit.archive = await archiveOf(changed('tenants/dev/rbac.yaml', 'kind: ClusterRoleBinding\n').slice(0, 2))
     const host = await gitHost([commit])
-    const snapshot = await readTree(host.octokit, newStore(), at(FIRST))
+    const snapshot = await readTree(at(host, FIRST), newStore())
     expect(text(snapshot, 'tenants/dev/rbac.yaml')).toBe('kind: RoleBinding\n')
     expect(text(snapshot, 'tenants/dev/sync.yaml')).toBe('kind: GitRepository\n')
     expect(host.requests.filter(request => request.includes('/blobs/'))).toHaveLength(4)
@@ -99,7 +105,7 @@ describe('an archive is not believed', () => {
       ...FILES,
     ])
     const host = await gitHost([commit])
-    const snapshot = await readTree(host.octokit, new ObjectStore(dir), at(FIRST))
+    const snapshot = await readTree(at(host, FIRST), new ObjectStore(dir))
     expect(snapshot.id).toBe(commit.snapshot.id)
     expect(host.requests).toHaveLength(3)
   })
@@ -108,7 +114,7 @@ describe('an archive is not believed', () => {
     const commit = await hosted(FIRST, FILES)
     commit.archive = await archiveOf([{ path: 'bomb', content: Buffer.alloc(64 * 1024 * 1024) }, ...FILES])
     const host = await gitHost([commit])
-    const bomb = readTree(host.octokit, newStore(), at(FIRST), { files: 100, bytes: 1000 })
+    const bomb = readTree(at(host, FIRST), newStore(), { files: 100, bytes: 1000 })
     await expect(bomb).rejects.toMatchObject({ code: 'render-limits' })
   })
 
@@ -122,7 +128,7 @@ describe('an archive is not believed', () => {
       running--
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     }
-    await expect(readTree(host.octokit, store, at(FIRST))).rejects.toThrow('no space left')
+    await expect(readTree(at(host, FIRST), store)).rejects.toThrow('no space left')
     expect(running).toBe(0)
   })
 
@@ -133,14 +139,14 @@ describe('an archive is not believed', () => {
     const commit = await hosted(FIRST, FILES)
     commit.archive = damaged ?? commit.archive.subarray(0, commit.archive.length - 40)
     const host = await gitHost([commit])
-    await expect(readTree(host.octokit, newStore(), at(FIRST))).rejects.toMatchObject({ code: 'github-unavailable' })
+    await expect(readTree(at(host, FIRST), newStore())).rejects.toMatchObject({ code: 'github-unavailable' })
   })
 })
 
 describe('an answer is checked', () => {
   const reading = async (lie: Lie, limits?: { files: number; bytes: number }) => {
     const host = await gitHost([await hosted(FIRST, FILES, ['empty'])], lie)
-    return readTree(host.octokit, newStore(), at(FIRST), limits)
+    return readTree(at(host, FIRST), newStore(), limits)
   }
   const on =
     (part: string, body: object): Lie =>
@@ -181,10 +187,10 @@ describe('an answer is checked', () => {
   test('a name instead of a commit id is not even asked for', async () => {
     const host = await gitHost([])
     for (const name of ['main', FIRST.slice(0, 10), `../../${FIRST}`]) {
-      await expect(readTree(host.octokit, newStore(), at(name))).rejects.toMatchObject({ code: 'git-missing' })
+      await expect(readTree(at(host, name), newStore())).rejects.toMatchObject({ code: 'git-missing' })
     }
     expect(host.requests).toEqual([])
-    await expect(readTree(host.octokit, newStore(), at(FIRST))).rejects.toMatchObject({ code: 'git-missing' })
+    await expect(readTree(at(host, FIRST), newStore())).rejects.toMatchObject({ code: 'git-missing' })
   })
 })
 
@@ -196,7 +202,7 @@ describe('a listing that GitHub cuts', () => {
     const lie: Lie = (_, path, query) =>
       cut(query, path, commit.snapshot.id) ? { body: { truncated: true, tree: [] } } : undefined
     const host = await gitHost([commit], lie)
-    const snapshot = await readTree(host.octokit, newStore(), at(FIRST))
+    const snapshot = await readTree(at(host, FIRST), newStore())
     expect(snapshot.id).toBe(commit.snapshot.id)
     // whole, root alone, clusters, tenants
     expect(host.requests.filter(request => request.includes('/trees/'))).toHaveLength(4)
@@ -206,14 +212,14 @@ describe('a listing that GitHub cuts', () => {
     const commit = await hosted(FIRST, FILES)
     const always: Lie = (_, path) => (path.includes('/trees/') ? { body: { truncated: true, tree: [] } } : undefined)
     const host = await gitHost([commit], always)
-    await expect(readTree(host.octokit, newStore(), at(FIRST))).rejects.toMatchObject({ code: 'git-truncated' })
+    await expect(readTree(at(host, FIRST), newStore())).rejects.toMatchObject({ code: 'git-truncated' })
     const deep: Lie = (_, path, query) => {
       if (!path.includes('/trees/')) return undefined
       const tree = [{ path: 'd', mode: '040000', type: 'tree', sha: commit.snapshot.id }]
       return { body: { truncated: query.has('recursive'), tree } }
     }
     const endless = await gitHost([commit], deep)
-    await expect(readTree(endless.octokit, newStore(), at(FIRST))).rejects.toMatchObject({ code: 'git-truncated' })
+    await expect(readTree(at(endless, FIRST), newStore())).rejects.toMatchObject({ code: 'git-truncated' })
     expect(endless.requests.length).toBeLessThan(110)
   })
 })

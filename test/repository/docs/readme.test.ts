@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { withSpeedTable } from '../../../docs/speed-table.ts'
 import { readConfig } from '../../../src/config.ts'
 import { formats } from '../../../src/report/formats/formats.ts'
 import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
@@ -50,6 +51,11 @@ describe('README.md', () => {
     )
     expect(readme).toContain(`forward to port ${readConfig(environment({ PORT: undefined })).port} of the web process`)
     expect(readme).toContain(`**Require the check** of every branch that clusters follow: \`${CHECK_NAME}\`,`)
+  })
+
+  test('has the speeds of bench/RESULTS.md (npm run generate)', () => {
+    expect(withSpeedTable(readme, read('bench/RESULTS.md'))).toBe(readme)
+    expect(() => withSpeedTable(readme, '')).toThrow('bench/RESULTS.md has no "verdict: 400 tenants')
   })
 
   test('counts the cases beside kustomize-controller', () => {

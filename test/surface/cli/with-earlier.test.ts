@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { work } from '../../../src/base/work.ts'
 import { FleetSession } from '../../../src/fleet/graph/fleet-session.ts'
 import { openCommit } from '../../../src/git/commits.ts'
 import { withEarlier } from '../../../src/surface/cli/evaluate-copy.ts'
@@ -50,9 +51,9 @@ test('each earlier commit is built once', async () => {
   const older = FleetSession.prototype.build
   let walked = 0
   FleetSession.prototype.build = function (this: FleetSession, ...given) {
-    const before = this.work.walked
+    const before = work.walked
     const fleet = older.apply(this, given)
-    walked += this.work.walked - before
+    walked += work.walked - before
     return fleet
   }
   try {

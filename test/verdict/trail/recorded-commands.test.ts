@@ -36,6 +36,8 @@ test('every kind of a decision is recorded somewhere', () => {
  */
 const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   'branches.ts commitFiles': ['workers/gate/record-decision.ts'],
+  'branches.ts writeCommit': 'objects that are on no branch yet',
+  'branches.ts writeTree': 'the same',
   // the trail itself
   'branches.ts appendFile': ['workers/jobs/write-trail.ts'],
   'deploy-keys.ts addDeployKey': ['workers/gate/record-decision.ts'],
@@ -50,9 +52,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
     'workers/commands/approve.ts',
     'workers/commands/override.ts',
     'workers/commands/waive.ts',
-    // `cancelled` on what was announced and never decided
+    // `cancelled` on what was announced and never decided, too
     'workers/gate/publish-checks.ts',
-    'workers/gate/publish-verdict.ts',
     'workers/tenants/offboarding.ts',
   ],
   'checks.ts announceCheckRun': 'a check in progress',

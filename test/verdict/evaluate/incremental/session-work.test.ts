@@ -1,51 +1,102 @@
-import { expect, test } from 'vitest'
-import { generatedFleet, inputOf, withTree } from '../../../../bench/fleet/generated-fleet.ts'
+import { describe, expect, test } from 'vitest'
+import { type GeneratedFleet, generatedFleet, inputOf, withTree } from '../../../../bench/fleet/generated-fleet.ts'
 import { FLEET_URL } from '../../../../bench/fleet/platform-files.ts'
+import { type Work, work, workSince } from '../../../../src/base/work.ts'
 import { type FleetInput, revisionSetOf } from '../../../../src/fleet/model/input.ts'
 import { EvaluateSession } from '../../../../src/verdict/evaluate-sides.ts'
 
 const TEAM = 'https://github.com/acme/team-0001'
 
-/** What one more change costs a session that has seen one like it. */
-function workOf(
-  size: number,
-  change: (base: FleetInput, run: number, files: ReadonlyMap<string, string>) => FleetInput,
-) {
-  const generated = generatedFleet(size)
-  const base = inputOf(generated)
-  const session = new EvaluateSession()
-  const evaluateFleet = (run: number) => {
-    const head = change(base, run, run < 0 ? new Map() : generated.tenants.get(TEAM)!)
-    const before = session.build(base)
-    const built = session.build({ ...head, config: base.fleet.tree })
-    return session.evaluateFleet(built, { base: before, combination: revisionSetOf(head) })
+/** What each change costs a session that has seen one like it, and what the first verdict costs. */
+class Measured {
+  readonly cold: Work
+  readonly #session = new EvaluateSession()
+  readonly #generated: GeneratedFleet
+  readonly #base: FleetInput
+
+  constructor(generated: GeneratedFleet, violations: number) {
+    this.#generated = generated
+    this.#base = inputOf(generated)
+    const { verdict, cost } = this.#evaluate(this.#base)
+    expect(verdict.violations).toHaveLength(violations)
+    this.cold = cost
   }
-  evaluateFleet(0)
-  const { rendered, walked, asked } = session.work
-  expect(evaluateFleet(1).verdict.result).toBe('pass')
-  const { work } = session
-  return { rendered: work.rendered - rendered, walked: work.walked - walked, asked: work.asked - asked }
+
+  /** A line of a file of a repository: what the second change of it costs. */
+  change(url: string, path: string, line: string, changed = (run: number) => `${line}${run}`): Work {
+    const files = url === FLEET_URL ? this.#generated.fleet : this.#generated.tenants.get(url)!
+    expect(files.get(path)).toContain(line)
+    const change = (run: number) =>
+      withTree(this.#base, url, new Map([...files, [path, files.get(path)!.replace(line, changed(run))]]))
+    this.#evaluate(change(1))
+    const { verdict, cost } = this.#evaluate(change(2))
+    expect(verdict.result).toBe('pass')
+    return cost
+  }
+
+  #evaluate(head: FleetInput) {
+    const start = { ...work }
+    const before = this.#session.build(this.#base)
+    const built = this.#session.build({ ...head, config: this.#base.fleet.tree })
+    const base = head === this.#base ? {} : { base: before }
+    const { verdict } = this.#session.evaluateFleet(built, { ...base, combination: revisionSetOf(head) })
+    return { verdict, cost: workSince(start) }
+  }
 }
 
-const edited = (files: ReadonlyMap<string, string>, path: string, from: string, run: number) => {
-  expect(files.get(path)).toContain(from)
-  return new Map([...files, [path, files.get(path)!.replace(from, `${from}${run}`)]])
+/** Every tenth tenant runs a privileged Pod on staging. */
+function withFindings(generated: GeneratedFleet): GeneratedFleet {
+  const tenants = [...generated.tenants].map(([url, files], index) => {
+    const base = files.get('base/web.yaml')!
+    const bad = base.replace('allowPrivilegeEscalation: false', 'privileged: true')
+    expect(bad).not.toBe(base)
+    return [url, index % 10 === 0 ? new Map([...files, ['base/web.yaml', bad]]) : files] as const
+  })
+  return { ...generated, tenants: new Map(tenants) }
 }
 
-test('one changed file of a tenant costs the same in a fleet of any size', () => {
-  const change = (base: FleetInput, run: number, files: ReadonlyMap<string, string>) =>
-    withTree(base, TEAM, edited(files, 'staging/replicas.yaml', 'replicas: 3', run))
-  // its Kustomization on one cluster; what reads its repository
-  const work = { rendered: 1, walked: 0, asked: 2 }
-  expect(workOf(2, change)).toEqual(work)
-  expect(workOf(12, change)).toEqual(work)
-})
+describe.each([
+  ['without findings', 100, (fleet: GeneratedFleet) => fleet, 0],
+  ['with a finding of every tenth tenant on each cluster', 40, withFindings, 0.2],
+])('a fleet %s', { timeout: 120_000 }, (_name, size, made, violations) => {
+  const more = 4
+  const [small, large] = [size, more * size].map(each => new Measured(made(generatedFleet(each)), each * violations))
 
-test('one changed file of the platform is rendered where it is read, and nobody else is asked again', () => {
-  const files = generatedFleet(12).fleet
-  const change = (base: FleetInput, run: number) =>
-    withTree(base, FLEET_URL, edited(files, 'infrastructure/classes.yaml', 'value: 1000', run))
-  const { rendered, asked } = workOf(12, change)
-  expect(rendered).toBe(2)
-  expect(asked).toBeLessThan(6)
+  test('the first verdict grows with the fleet, and no faster', () => {
+    for (const [name, count] of Object.entries(small!.cold) as [keyof Work, number][]) {
+      const most = Math.max(1, count * more * 1.05)
+      expect(large!.cold[name], `${name}: ${count} for ${size} tenants`).toBeLessThanOrEqual(most)
+    }
+    expect(small!.cold).toMatchObject({ walked: 1, rendered: 2 * size + 8 })
+  })
+
+  test('one changed file of a tenant costs the same in a fleet of any size', () => {
+    const cost = small!.change(TEAM, 'staging/replicas.yaml', 'replicas: 3')
+    // its Kustomization on one cluster; what reads its repository
+    expect(cost).toMatchObject({ rendered: 1, walked: 0, asked: 2, parsed: 2, objects: 7 })
+    expect(cost.rules).toBeLessThan(400)
+    expect(large!.change(TEAM, 'staging/replicas.yaml', 'replicas: 3')).toEqual(cost)
+  })
+
+  test('one changed file of the platform costs what reads it', () => {
+    const cost = small!.change(FLEET_URL, 'infrastructure/classes.yaml', 'value: 1000')
+    expect(cost).toMatchObject({ rendered: 2, walked: 0 })
+    expect(cost.asked).toBeLessThan(6)
+    expect(large!.change(FLEET_URL, 'infrastructure/classes.yaml', 'value: 1000')).toEqual(cost)
+  })
+
+  test('a file that every overlay reads costs what it changes in each of them', () => {
+    const change = (fleet: Measured) =>
+      fleet.change(
+        FLEET_URL,
+        'tenants/staging/kustomization.yaml',
+        'resources:',
+        run => `commonAnnotations:\n  run: r${run}\nresources:`,
+      )
+    const [few, many] = [change(small!), change(large!)]
+    for (const name of Object.keys(few) as (keyof Work)[])
+      expect(many[name], `${name}: ${few[name]} for ${size} tenants`).toBeLessThanOrEqual(more * 1.05 * few[name] + 2)
+    // of one of two clusters
+    expect(few.rules).toBeLessThan(0.6 * small!.cold.rules)
+  })
 })
