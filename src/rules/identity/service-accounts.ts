@@ -20,7 +20,6 @@ import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding }
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { capsuleObjects, ownerCause, TENANT } from '../capsule/capsule-users.ts'
 import { lackingCause, selfRole } from '../capsule/tenant-owners.ts'
-import { lostDefaultAccount } from '../flux-control-plane.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 import {
   bindingCause,
@@ -31,6 +30,7 @@ import {
   subjectText,
 } from '../rbac/binding-subjects.ts'
 import { escapeBy } from '../rbac/escalation.ts'
+import { lostDefaultAccount } from './default-account.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
 export const saRequired: Rule = {
