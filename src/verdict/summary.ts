@@ -270,6 +270,7 @@ const AT_THE_SAME_LINE: ReadonlyMap<string, readonly string[]> = new Map([
   ['crd-admission', ['cluster-scoped-forbidden']],
   ['schema-mismatch', ['account-cannot-apply', 'sops-not-decrypted']],
 ])
+const LEADERS: ReadonlySet<string> = new Set([...AT_THE_SAME_LINE.values()].flat())
 /** Rules by which a Namespace is not the tenant's; the objects in it follow. */
 const OF_NAMESPACES = ['cluster-scoped-forbidden', 'namespace-ownership']
 /** Rules by which an object is where it may not be, and rules that find what follows for the same object. */
@@ -331,7 +332,7 @@ function leaderKeys({ finding, objects }: FindingGroup): string[] {
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
   return [
     ...(isShared ? [[cause]] : []),
-    ...(origin.file === '' ? [] : [[rule, origin.repository, origin.file, origin.line]]),
+    ...(origin.file === '' || !LEADERS.has(rule) ? [] : [[rule, origin.repository, origin.file, origin.line]]),
     ...(OF_OBJECTS.includes(rule) ? objects.map(one => ['object', tenant, one.object]) : []),
     ...(isNamespace && OF_NAMESPACES.includes(rule) ? [[tenant, object.name]] : []),
     ...(isNamespace && rule === 'mass-deletion' ? [['removed', object.name]] : []),
@@ -339,10 +340,11 @@ function leaderKeys({ finding, objects }: FindingGroup): string[] {
 }
 
 /** The value that a finding is about; of a removed object, the whole object. */
-function sameValue({ finding: { state, level, origin, field, isBefore } }: FindingGroup): string[] {
+function sameValue({ finding: { state, level, reported, origin, field, isBefore } }: FindingGroup): string[] {
   const { repository, file, line, column } = origin
   if (file === '') return []
-  return [JSON.stringify([state, level, repository, file, line, ...(isBefore ? [] : [column, nameOf(field)])])]
+  const value = isBefore ? [] : [column, nameOf(field)]
+  return [JSON.stringify([state, level, reported === true, repository, file, line, ...value])]
 }
 
 function followerKeys({ finding, tenants }: FindingGroup): string[] {
