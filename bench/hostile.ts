@@ -44,7 +44,7 @@ function measure(way: string): Measured {
   const head = withTree(base, victim[0], new Map([...victim[1], [path, victim[1].get(path)!.replace(/\d+\n$/, '9\n')]]))
   const before = buildFleet(base)
   const fleet = buildFleet({ ...head, config: base.fleet.tree })
-  const { verdict } = evaluateFleet(fleet, { base: before, combination: revisionSetOf(head) })
+  const { verdict } = evaluateFleet(fleet, { base: before, revisionSet: revisionSetOf(head) })
   const { user, system } = process.cpuUsage(start)
   if (way === '') assertClean(verdict)
   const fresh = [...verdict.violations, ...verdict.errors].filter(one => one.state === 'new')

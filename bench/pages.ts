@@ -89,7 +89,7 @@ async function printViews(tail: string): Promise<void> {
 /** Prints what it takes to make and pack the page of a generated fleet, and for how long at most nothing else can run. */
 async function printMaking(): Promise<void> {
   const input = inputOf(generatedFleet(tenants))
-  const evaluation = evaluateFleet(buildFleet(input), { combination: revisionSetOf(input) })
+  const evaluation = evaluateFleet(buildFleet(input), { revisionSet: revisionSetOf(input) })
   assertClean(evaluation.verdict)
   const fleet = { repository: FLEET_URL, branch: 'main', commit: 'f'.repeat(40), evaluation, audit: [] }
   const steps = fleetPageOf(

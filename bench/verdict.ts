@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { findProgram } from '../test/repository/runner/programs.ts'
-import { startThread } from '../workers/threads/open-thread.ts'
+import { startThread } from '../workers/fleets/open-thread.ts'
 import { record } from './figures.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'
 import { type KustomizeTime, kustomizeLoop } from './fleet/kustomize-loop.ts'

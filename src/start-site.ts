@@ -40,7 +40,7 @@ interface SiteOptions {
   readonly retry?: RetryPolicy
   /** Pauses between writes to GitHub. */
   readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
-  readonly openThread?: import('../workers/threads/open-thread.ts').OpenThread
+  readonly openThread?: import('../workers/fleets/open-thread.ts').OpenThread
 }
 
 /** Starts the web process, with workers inside if it has no Redis. Throws `config` if it cannot start. */

@@ -15,10 +15,10 @@ import { STATEMENT_LIMITS, StatementStore } from '../src/surface/pages/work-stor
 import { type Offered, publishResults } from './apply/offer-work.ts'
 import { ReconciledClusters, reconcileCluster } from './apply/reconcile-cluster.ts'
 import { COMMENT_PACE, LOOPBACK_COMMENT_PACE, ReportMemory } from './apply/report-applied.ts'
+import { Evaluator } from './fleets/evaluator.ts'
+import type { OpenThread } from './fleets/open-thread.ts'
 import { DesignationMemory, RepositoryMemory, type WorkerContext } from './fleets/worker-context.ts'
 import { jobs } from './jobs/jobs.ts'
-import { Evaluator } from './threads/evaluator.ts'
-import type { OpenThread } from './threads/open-thread.ts'
 
 /** What the workers share with the process that starts them. */
 interface WorkerDependencies {

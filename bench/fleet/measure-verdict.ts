@@ -35,7 +35,7 @@ export function measureCold(size: number, given: Given): Cold {
   const input = given === 'all' ? every : fleetAlone(every)
   const [start, before] = [performance.now(), process.cpuUsage()]
   const fleet = buildFleet(input)
-  const { verdict } = evaluateFleet(fleet, { combination: revisionSetOf(input) })
+  const { verdict } = evaluateFleet(fleet, { revisionSet: revisionSetOf(input) })
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(before)
   assertClean(verdict, given === 'alone')
@@ -66,7 +66,7 @@ function timeOf(session: EvaluateSession, base: FleetInput, changed: FleetInput)
   const start = performance.now()
   const before = session.build(base)
   const head = session.build({ ...changed, config: base.fleet.tree })
-  const { verdict } = session.evaluateFleet(head, { base: before, combination: revisionSetOf(changed) })
+  const { verdict } = session.evaluateFleet(head, { base: before, revisionSet: revisionSetOf(changed) })
   const time = performance.now() - start
   assertClean(verdict)
   return time

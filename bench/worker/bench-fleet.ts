@@ -40,7 +40,7 @@ export function benchNodes({ nodes, objects = OBJECTS, prefix, changed, revision
 
 /** What an evaluation of that fleet would have approved. */
 export function approvedOf(shape: Shape): Approved {
-  const combination = `${shape.prefix} ${shape.revision}`
+  const revisionSet = `${shape.prefix} ${shape.revision}`
   const apply = benchNodes(shape).map(({ name, namespace, user, objects }): ApprovedNode => {
     const texts = objects.map(object => JSON.stringify(object))
     return {
@@ -60,7 +60,7 @@ export function approvedOf(shape: Shape): Approved {
       digest: digestOfTexts(texts),
       applyDigest: digestOfTexts([user, ...texts]),
       objects: texts,
-      combination,
+      revisionSet,
     }
   })
   const nodes = apply.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))

@@ -100,22 +100,32 @@ export class BailiwickError extends Error {
   readonly retryAfter: number | undefined
   readonly limited: boolean
   /** The message with the types of its parts, where it was given so: what may be shown is known by them. */
-  readonly said: Message | undefined
-  readonly saidFix: Message | undefined
+  readonly typed: Message | undefined
+  readonly typedFix: Message | undefined
 
   constructor(code: ErrorCode, message: string | Message, details: ErrorDetails = {}) {
     super(plainText(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.said = typeof message === 'string' ? undefined : message
+    this.typed = typeof message === 'string' ? undefined : message
     this.origin = details.origin
     this.rule = details.rule
     this.fix = details.fix === undefined ? undefined : plainText(details.fix)
-    this.saidFix = typeof details.fix === 'object' ? details.fix : undefined
+    this.typedFix = typeof details.fix === 'object' ? details.fix : undefined
     this.identity = details.identity
     this.refused = details.refused
     this.remote = details.remote
     this.sealed = details.sealed
     this.retryAfter = details.retryAfter
     this.limited = details.limited ?? false
+  }
+}
+
+/** What a step gives, or `otherwise` where it is refused with an error of ours. Throws every other error. */
+export function unlessRefused<T, U>(otherwise: U, step: () => T): T | U {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return otherwise
+    throw error
   }
 }

@@ -127,32 +127,32 @@ export function unquoted({ text }: MessagePart): string {
 /** The text of an error or a finding: plain, and with typed parts where it has them. */
 export interface Worded {
   readonly message: string
-  readonly said?: Message | undefined
+  readonly typed?: Message | undefined
   readonly fix?: string | undefined
-  readonly saidFix?: Message | undefined
+  readonly typedFix?: Message | undefined
 }
 
 /** A message and a fix as a finding carries them. */
 export function sayingOf(
   text: string | Message,
   fix: string | Message,
-): { readonly message: string; readonly fix: string; readonly said?: Message; readonly saidFix?: Message } {
+): { readonly message: string; readonly fix: string; readonly typed?: Message; readonly typedFix?: Message } {
   return {
     message: plainText(text),
     fix: plainText(fix),
-    ...(typeof text === 'string' || !hasTypes(text) ? {} : { said: text }),
-    ...(typeof fix === 'string' || !hasTypes(fix) ? {} : { saidFix: fix }),
+    ...(typeof text === 'string' || !hasTypes(text) ? {} : { typed: text }),
+    ...(typeof fix === 'string' || !hasTypes(fix) ? {} : { typedFix: fix }),
   }
 }
 
 /** The message with its types. Where the text was changed since, the text counts. */
-export function typedMessage({ message: text, said }: Pick<Worded, 'message' | 'said'>): Message {
-  return said !== undefined && plainText(said) === text ? said : untyped(text)
+export function typedMessage({ message: text, typed }: Pick<Worded, 'message' | 'typed'>): Message {
+  return typed !== undefined && plainText(typed) === text ? typed : untyped(text)
 }
 
 /** The same of the fix. */
-export function fixOf({ fix = '', saidFix }: Pick<Worded, 'fix' | 'saidFix'>): Message {
-  return typedMessage({ message: fix, said: saidFix })
+export function fixOf({ fix = '', typedFix }: Pick<Worded, 'fix' | 'typedFix'>): Message {
+  return typedMessage({ message: fix, typed: typedFix })
 }
 
 export function asMessage(text: string | Message): Message {

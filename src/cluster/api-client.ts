@@ -122,7 +122,7 @@ function answerOf({ cluster, method, path, headers }: Call, { status, body }: Aw
   const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && path.includes('/apis/'))
   const isVersion = path === '/version' && stringAt(body, 'gitVersion') !== ''
   if (isFree || isVersion || stringAt(body, 'kind') !== '') return { status, body }
-  const message = `cluster ${cluster}, ${method} ${path}: the answer is no object of Kubernetes: something else answers at this address`
+  const message = `cluster ${cluster}, ${method} ${path}: the answer is not an object of Kubernetes: something else answers at this address`
   throw new BailiwickError('cluster-unavailable', message)
 }
 

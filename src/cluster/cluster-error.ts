@@ -19,7 +19,7 @@ export interface Refusal {
   /** Of the Status, as `Forbidden`; '' where it gives none. */
   readonly reason: string
   /** Its message: one line, limited. */
-  readonly said: string
+  readonly text: string
   readonly causes: readonly Cause[]
 }
 
@@ -52,7 +52,7 @@ export function clusterError(cluster: string, status: number, body: Json): Clust
     field: clean(stringAt(cause, 'field')),
     message: clean(stringAt(cause, 'message')),
   }))
-  const refusal = { status, reason: clean(stringAt(body, 'reason')), said: text, causes }
+  const refusal = { status, reason: clean(stringAt(body, 'reason')), text: text, causes }
   if (status === 401) {
     const message = `cluster ${cluster} does not accept the worker's credentials: ${text}`
     return new ClusterError('cluster-unavailable', message, refusal, {

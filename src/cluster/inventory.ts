@@ -97,7 +97,7 @@ interface InventoryContent {
   /** `<branch>@sha1:<commit>` as last applied completely; '' before that. */
   readonly revision: string
   readonly digest: string
-  readonly combination: string
+  readonly revisionSet: string
   /** The cluster holds what has `digest`, and nothing else of this node is left to be pruned. */
   readonly settled: boolean
 }
@@ -111,7 +111,7 @@ export interface Inventory extends InventoryContent {
 
 /** An inventory of a node that has none yet; stored by its first claim. */
 export function newInventory(cluster: string, node: string, user: string): Inventory {
-  const content = { node, parent: null, user, prune: false, entries: [], revision: '', digest: '', combination: '' }
+  const content = { node, parent: null, user, prune: false, entries: [], revision: '', digest: '', revisionSet: '' }
   return { ...content, deletionPolicy: 'MirrorPrune', settled: false, cluster, uid: '', resourceVersion: '' }
 }
 
@@ -336,7 +336,7 @@ function parseInventory(object: Json, cluster: string): Inventory {
       entries: itemsAt(content, 'entries').map(parseEntry),
       revision: stringAt(content, 'revision'),
       digest: stringAt(content, 'digest'),
-      combination: stringAt(content, 'combination'),
+      revisionSet: stringAt(content, 'revisionSet'),
       settled: jsonAt(content, 'settled') === true,
       ...versionOf(object),
     }

@@ -222,7 +222,7 @@ export class LeaseElection {
   constructor(client: ClusterClient, settings: ElectionSettings) {
     const { duration, renewDeadline, retry } = settings.timing
     if (duration <= renewDeadline || renewDeadline <= retry * 1.2)
-      throw new RangeError('these times elect nobody safely')
+      throw new RangeError('no worker can be elected safely with these times')
     this.#client = client
     this.#settings = settings
   }

@@ -168,7 +168,7 @@ export function explainRefusal(error: unknown, { id, owner, attempted, isConfide
     const fix = `Leave these fields out, or let a person with access to the cluster annotate the object ${ADOPT}: ${owner.namespace}/${owner.name}.`
     return new ClusterError(error.code, message, refusal, { fix })
   }
-  return new ClusterError(error.code, `${fluxName(id)} ${verdict(id, refusal, attempted)}: ${refusal.said}`, refusal)
+  return new ClusterError(error.code, `${fluxName(id)} ${verdict(id, refusal, attempted)}: ${refusal.text}`, refusal)
 }
 
 /** Only `secrets "a" is forbidden: User "b" cannot patch resource "secrets" in API group "" in the namespace "c"`. */
@@ -176,9 +176,9 @@ const NO_RIGHT =
   /^\S+ "[^"]*" is forbidden: User "[^"]*" cannot [a-z]+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?$/
 
 /** Whether a refusal may quote what was sent: all but those of a known form, since webhooks and policies answer with any status and text. */
-function mayQuote({ status, said, causes }: Refusal): boolean {
+function mayQuote({ status, text, causes }: Refusal): boolean {
   if (status === 404) return false
-  if (status === 403) return !NO_RIGHT.test(said) && !causes.some(cause => cause.reason === 'NamespaceTerminating')
+  if (status === 403) return !NO_RIGHT.test(text) && !causes.some(cause => cause.reason === 'NamespaceTerminating')
   return status !== 409 || !causes.some(cause => cause.reason === 'FieldManagerConflict')
 }
 
@@ -195,7 +195,7 @@ function hidden({ code, refusal }: ClusterError, id: ObjectId): ClusterError {
   return new ClusterError(
     code,
     message,
-    { ...refusal, said: '', causes: refusal.causes.map(({ reason, field }) => ({ reason, field, message: '' })) },
+    { ...refusal, text: '', causes: refusal.causes.map(({ reason, field }) => ({ reason, field, message: '' })) },
     {
       fix: 'The message is omitted because it may quote the value. Check the types of the fields.',
     },

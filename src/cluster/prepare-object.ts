@@ -321,7 +321,7 @@ async function recreationOf(
   const options = { apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All'], preconditions: { uid } }
   await client.request({ user }, 'DELETE', path, { body: options, signal }).catch(wouldFail)
   const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')
-  const message = `deleted and created again, as it has immutable fields: ${error.refusal.said}`
+  const message = `deleted and created again, as it has immutable fields: ${error.refusal.text}`
   return {
     action: 'recreated',
     // the message of a Secret may quote its value
@@ -332,18 +332,18 @@ async function recreationOf(
 
 /** As kubectl and Flux know it: an invalid change, or the words of an admission webhook or a CEL rule. */
 function isImmutable({ refusal }: ClusterError): boolean {
-  return refusal.status === 422 || /is\simmutable|immutable\sfield/.test(refusal.said)
+  return refusal.status === 422 || /is\simmutable|immutable\sfield/.test(refusal.text)
 }
 
 /** An address, a port or a share of a quota, which the deletion sets free. */
 function isHeldByItself(error: unknown): boolean {
   if (!(error instanceof ClusterError)) return false
-  const { status, said, causes } = error.refusal
-  if (status === 403) return said.includes('exceeded quota')
+  const { status, text, causes } = error.refusal
+  if (status === 403) return text.includes('exceeded quota')
   return status === 422 && causes.length > 0 && causes.every(({ message }) => message.includes('already allocated'))
 }
 
 function notRecreated({ code, refusal }: ClusterError, second: ClusterError): ClusterError {
-  const said = `${refusal.said}. It is not deleted for \`force\`, because creating it again would be refused too: ${second.refusal.said}`
-  return new ClusterError(code, said, { ...refusal, said })
+  const text = `${refusal.text}. It is not deleted for \`force\`, because creating it again would be refused too: ${second.refusal.text}`
+  return new ClusterError(code, text, { ...refusal, text })
 }

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../base/errors.ts'
+import { unlessRefused } from '../base/errors.ts'
 import type { Origin } from '../base/origin.ts'
 import { CelProgram } from '../expr/cel-program.ts'
 import { checkPattern } from '../expr/regexp/pattern.ts'
@@ -240,14 +240,11 @@ function readTarget(reader: SettingsReader, target: Path): IgnoreTarget {
 
 function isReadable(text: string, isSelector: boolean): boolean {
   const entry = { text, origin: { repository: '', file: '', line: 1, column: 1 } }
-  try {
+  return unlessRefused(false, () => {
     if (isSelector) matchesSelector(entry, NO_LABELS)
     else checkPattern(entry)
     return true
-  } catch (error) {
-    if (error instanceof BailiwickError) return false
-    throw error
-  }
+  })
 }
 
 /** Why a setting of a Kustomization cannot be honored, and the edit. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
 import { type Message, message, part } from '../base/message.ts'
-import type { Tree, TreeEntry } from '../git/tree.ts'
+import { madeId, type Tree, type TreeEntry, treeOf } from '../git/tree.ts'
 import { type IgnorePattern, IgnoreRules, MatchWork, PackBudget, parsePattern, parsePatterns } from './source-ignore.ts'
 
 /** What a Flux source gives to a Kustomization: a git tree of which source-controller packs what is not ignored. */
@@ -79,11 +79,9 @@ export function markPacked(tree: Tree, ignore?: string): void {
 
 function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: readonly string[]): Tree {
   const directories = new Map<string, readonly TreeEntry[]>()
-  const entries = new Map<string, TreeEntry>()
   const finish = (patterns: readonly IgnorePattern[]) => {
-    const id = keep({ tree, rules: new IgnoreRules(patterns, work), work, directories, entries }, '', [])!
-    entries.set('', { name: '', path: '', type: 'directory', id })
-    return packedTree(tree, id, entries, directories)
+    const id = keep({ tree, rules: new IgnoreRules(patterns, work), work, directories }, '', [])!
+    return packedTree(tree, id, directories)
   }
   if (ignore === COPIED) return finish([])
   const custom: IgnorePattern[] = []
@@ -145,12 +143,11 @@ interface Packing {
   readonly rules: IgnoreRules
   readonly work: MatchWork
   readonly directories: Map<string, readonly TreeEntry[]>
-  readonly entries: Map<string, TreeEntry>
 }
 
-/** Fills both maps with what stays; the id of the directory, or undefined where nothing of it does. */
+/** Fills the map with what stays; the id of the directory, or undefined where nothing of it does. */
 function keep(packing: Packing, directory: string, names: readonly string[]): string | undefined {
-  const { tree, rules, work, directories, entries } = packing
+  const { tree, rules, work, directories } = packing
   const kept: TreeEntry[] = []
   work.spend(LOOK)
   for (const entry of tree.list(directory)) {
@@ -163,36 +160,21 @@ function keep(packing: Packing, directory: string, names: readonly string[]): st
     } else if (entry.type === 'file' && !rules.ignores(path, false)) kept.push(entry)
   }
   if (directory !== '' && kept.length === 0 && rules.ignores(names, true)) return undefined
-  for (const entry of kept) entries.set(entry.path, entry)
   directories.set(directory, kept)
   const own = tree.entry(directory)
   const whole = own && tree.list(directory).every((entry, i) => kept[i]?.id === entry.id)
   if (whole && kept.length === tree.list(directory).length) return own.id
-  return hash('sha1', `packed\0${kept.map(entry => `${entry.type} ${entry.id} ${entry.name}\0`).join('')}`)
+  return madeId('packed', kept)
 }
 
-/** The part of a tree that Flux puts into an artifact: `entries` by path, with '' for the root, and those of each directory. */
-function packedTree(
-  tree: Tree,
-  id: string,
-  entries: ReadonlyMap<string, TreeEntry>,
-  directories: ReadonlyMap<string, readonly TreeEntry[]>,
-): Tree {
+/** The part of a tree that Flux puts into an artifact: the entries of each directory. */
+function packedTree(tree: Tree, id: string, directories: ReadonlyMap<string, readonly TreeEntry[]>): Tree {
   return {
-    id,
-    entry: path => entries.get(path),
-    list: path => directories.get(path) ?? [],
+    ...treeOf(id, directories, path => tree.read(path), 'artifact'),
     ...(tree.place ? { place: path => tree.place?.(path) } : {}),
     left: path => {
       const type = tree.entry(path)?.type
       return type === 'symlink' || type === 'submodule' ? type : undefined
-    },
-    read: path => {
-      if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError(
-        'git-missing',
-        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
-      )
     },
   }
 }
@@ -212,7 +194,6 @@ export function pushedTree(tree: Tree, folder: string): Tree {
   const domain = folder === '' ? [] : folder.split('/')
   const rules = new IgnoreRules(parsePatterns(LEFT_OUT, domain), new MatchWork(Number.POSITIVE_INFINITY))
   const lists = new Map<string, readonly TreeEntry[]>()
-  const entries = new Map<string, TreeEntry>()
   const keep = (directory: string, names: readonly string[]): string => {
     const kept = tree.list(directory).flatMap((entry): TreeEntry[] => {
       const path = [...names, entry.name]
@@ -226,10 +207,7 @@ export function pushedTree(tree: Tree, folder: string): Tree {
       return entry.type === 'file' && !isAbove && !rules.ignores(path, false) ? [entry] : []
     })
     lists.set(directory, kept)
-    for (const entry of kept) entries.set(entry.path, entry)
-    return hash('sha1', `pushed\0${kept.map(({ type, id, name }) => `${type} ${id} ${name}\0`).join('')}`)
+    return madeId('pushed', kept)
   }
-  const id = tree.entry(folder)?.type === 'directory' ? keep('', []) : hash('sha1', 'pushed')
-  entries.set('', { name: '', path: '', type: 'directory', id })
-  return packedTree(tree, id, entries, lists)
+  return packedTree(tree, tree.entry(folder)?.type === 'directory' ? keep('', []) : hash('sha1', 'pushed'), lists)
 }

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../base/errors.ts'
+import { unlessRefused } from '../base/errors.ts'
 import {
   KUSTOMIZATION,
   OPERATOR_GROUP,
@@ -179,13 +179,10 @@ export function admits(acl: SourceAcl, labels: ReadonlyMap<string, string>): boo
 }
 
 function parse(text: string): Node | undefined {
-  try {
+  return unlessRefused(undefined, () => {
     const [node, second] = parseDocuments({ repository: '', path: ACCESS_FROM }, new TextEncoder().encode(text))
     return second ? undefined : node
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  })
 }
 
 function readList(node: Node): SourceAcl | undefined {

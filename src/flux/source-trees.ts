@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
-import { message, part } from '../base/message.ts'
 import type { Origin } from '../base/origin.ts'
-import type { Tree, TreeEntry } from '../git/tree.ts'
+import { byName, madeId, nameOf, parentOf, type Tree, type TreeEntry, treeOf } from '../git/tree.ts'
 import type { Entry } from '../kustomize/entry.ts'
 import { artifactPath } from './artifact.ts'
 
@@ -58,7 +57,7 @@ function mount(tree: Tree, include: Include, source: TreeEntry, to: string): Tre
   }
   const moved = (entry: TreeEntry): TreeEntry => {
     const path = [to, entry.path.slice(source.path === '' ? 0 : source.path.length + 1)].filter(Boolean).join('/')
-    return { ...entry, path, name: path.slice(path.lastIndexOf('/') + 1) }
+    return { ...entry, path, name: nameOf(path) }
   }
   const id = hash('sha1', `include\0${tree.id}\0${source.id}\0${to}`)
   const parents = new Map(parentsOf(to).map(path => [path, hash('sha1', `${id} ${path}`)]))
@@ -70,7 +69,7 @@ function mount(tree: Tree, include: Include, source: TreeEntry, to: string): Tre
     }
     const made = parents.get(path)
     if (made === undefined) return tree.entry(path)
-    return { name: path.slice(path.lastIndexOf('/') + 1), path, type: 'directory', id: made }
+    return { name: nameOf(path), path, type: 'directory', id: made }
   }
   return {
     id,
@@ -100,9 +99,6 @@ function parentsOf(path: string): string[] {
   return ['', ...parts.map((_part, index) => parts.slice(0, index + 1).join('/'))]
 }
 
-const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
-
 /**
  * What is checked out of a tree where `spec.sparseCheckout` of a GitRepository names directories: every file whose path
  * starts with the text of one of them, so `app` brings `apps/` and `app.yaml` along (go-git compares texts). Nothing else
@@ -111,7 +107,6 @@ const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name
 export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
   const prefixes = directories.map(entry => prefixOf(tree, entry))
   const kept = new Map<string, readonly TreeEntry[]>()
-  const entries = new Map<string, TreeEntry>()
   const keep = (directory: string): TreeEntry[] => {
     const list: TreeEntry[] = []
     for (const entry of tree.list(directory)) {
@@ -120,33 +115,18 @@ export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
         list.push(entry)
       } else if (entry.type === 'directory' && prefixes.some(prefix => prefix.startsWith(`${entry.path}/`))) {
         const below = keep(entry.path)
-        if (below.length > 0) list.push({ ...entry, id: idOf(below) })
+        if (below.length > 0) list.push({ ...entry, id: madeId('sparse', below) })
       }
     }
     kept.set(directory, list)
-    for (const entry of list) entries.set(entry.path, entry)
     return list
   }
-  const id = idOf(keep(''))
-  entries.set('', { name: '', path: '', type: 'directory', id })
+  const id = madeId('sparse', keep(''))
   return {
-    id,
-    entry: path => entries.get(path),
-    list: path => kept.get(path) ?? [],
+    ...treeOf(id, kept, path => tree.read(path), 'sparse checkout'),
     ...(tree.place ? { place: path => tree.place?.(path) } : {}),
-    read: path => {
-      const { type } = entries.get(path) ?? {}
-      if (type === 'file' || type === 'symlink') return tree.read(path)
-      throw new BailiwickError(
-        'git-missing',
-        message`the sparse checkout has no file ${part('path', path, JSON.stringify(path))}`,
-      )
-    },
   }
 }
-
-const idOf = (entries: readonly TreeEntry[]): string =>
-  hash('sha1', `sparse\0${entries.map(entry => `${entry.type} ${entry.id} ${entry.name}\0`).join('')}`)
 
 function prefixOf(tree: Tree, { text, origin }: Entry): string {
   const path = text.replace(/^\.\//, '')
@@ -193,35 +173,23 @@ export function copiedTree(copies: readonly Copied[]): Tree | undefined {
     }
   }
   if ([...files.keys()].some(path => lists.has(path))) return undefined
-  const entries = new Map<string, TreeEntry>()
+  const directories = new Map<string, readonly TreeEntry[]>()
   const settle = (path: string): TreeEntry => {
     const list = [...lists.get(path)!.values()].map(one => (one.type === 'directory' ? settle(one.path) : one))
-    list.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
-    for (const one of list) entries.set(one.path, one)
-    lists.set(path, new Map(list.map(one => [one.name, one])))
-    const id = hash('sha1', `copied\0${list.map(one => `${one.type} ${one.id} ${one.name}\0`).join('')}`)
-    return { name: nameOf(path), path, type: 'directory', id }
+    directories.set(path, list.sort(byName))
+    return { name: nameOf(path), path, type: 'directory', id: madeId('copied', list) }
   }
-  const root = settle('')
-  entries.set('', root)
+  const read = (path: string) => {
+    const { copy, entry } = files.get(path)!
+    return copy.tree.read(entry.path)
+  }
   return {
-    id: root.id,
-    entry: path => entries.get(path),
-    list: path => [...(lists.get(path)?.values() ?? [])],
+    ...treeOf(settle('').id, directories, read, 'artifact'),
     place: path => {
       const { copy, entry } = files.get(path) ?? {}
       return copy && (copy.tree.place?.(entry!.path) ?? { repository: copy.repository, path: entry!.path })
-    },
-    read: path => {
-      const { copy, entry } = files.get(path) ?? {}
-      if (copy) return copy.tree.read(entry!.path)
-      throw new BailiwickError(
-        'git-missing',
-        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
-      )
     },
   }
 }
 
 const join = (directory: string, name: string) => (directory === '' ? name : `${directory}/${name}`)
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)

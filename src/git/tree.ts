@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
+import { message, part } from '../base/message.ts'
 
 /** An entry of a git tree. `id` is its git object id (SHA-1, 40 hex digits). */
 export interface TreeEntry {
@@ -47,6 +48,41 @@ export function* entriesBelow(tree: Tree, directory: string): Generator<TreeEntr
   for (const entry of tree.list(directory)) {
     if (entry.type === 'directory') yield* entriesBelow(tree, entry.path)
     else yield entry
+  }
+}
+
+/** Directory of a path; '' for one at the root. */
+export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** The last part of a path. */
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** The order of a directory: by name, in bytes. */
+export const byName = (a: TreeEntry, b: TreeEntry): number => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+
+/** An id for a directory that is in no commit: another one wherever an entry differs. `kind`: what made it. */
+export const madeId = (kind: string, entries: readonly TreeEntry[]): string =>
+  hash('sha1', `${kind}\0${entries.map(({ type, id, name }) => `${type} ${id} ${name}\0`).join('')}`)
+
+/** The tree of these directories, by path, with '' for the root. `read` is asked only for what is a file or a link of it. */
+export function treeOf(
+  id: string,
+  directories: ReadonlyMap<string, readonly TreeEntry[]>,
+  read: (path: string) => Uint8Array,
+  what: 'artifact' | 'sparse checkout',
+): Tree {
+  const entries = new Map<string, TreeEntry>([['', { name: '', path: '', type: 'directory', id }]])
+  for (const list of directories.values()) for (const entry of list) entries.set(entry.path, entry)
+  return {
+    id,
+    entry: path => entries.get(path),
+    list: path => directories.get(path) ?? [],
+    read: path => {
+      const type = entries.get(path)?.type
+      if (type === 'file' || type === 'symlink') return read(path)
+      const shown = part('path', path, JSON.stringify(path))
+      throw new BailiwickError('git-missing', message`the ${what} has no file ${shown}`)
+    },
   }
 }
 
@@ -158,10 +194,7 @@ function treeId(list: readonly { entry: TreeEntry; mode: string }[]): string {
   return objectId('tree', Buffer.concat(parts))
 }
 
-const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
 const depth = (path: string) => (path === '' ? 0 : path.split('/').length)
-const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 /** A file, symlink or submodule of a tree, without its content. */
 export type ListedEntry = Pick<SnapshotEntry, 'path' | 'mode' | 'id'>

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
 import type { WantedRuleset } from '../verdict/branch-ruleset.ts'
-import type { ProtectionLayer } from '../verdict/evaluate-gate.ts'
+import type { ProtectionLayer } from '../verdict/evaluate-protection.ts'
 import { unlessMissing } from './client/github-error.ts'
 import type { GitHubRepository, Octokit } from './client/octokit.ts'
 

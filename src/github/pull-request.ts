@@ -96,13 +96,9 @@ export async function readTestMerge(repository: GitHubRepository, pull: PullRequ
   const name = repositoryPart(repository, pull.number)
   const branch = branchPart(pull.base.ref)
   if (pull.mergeable === false) {
-    throw new BailiwickError(
-      'merge-conflict',
-      message`${name} conflicts with ${branch}, so nobody can say what it would give`,
-      {
-        fix: 'Resolve the conflict and push again.',
-      },
-    )
+    throw new BailiwickError('merge-conflict', message`${name} conflicts with ${branch}: nothing was checked`, {
+      fix: 'Resolve the conflict and push.',
+    })
   }
   if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
   const [base, merge] = await Promise.all([

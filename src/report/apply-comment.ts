@@ -37,7 +37,6 @@ export function applyComment(pages: readonly ClusterPage[], facts: CommentFacts)
   const all = clusters.flatMap(({ nodes }) => nodes)
   const news = all.filter(one => isNews(one, facts.commit))
   if (news.length === 0) return undefined
-  const of = (phase: NodePhase) => news.filter(one => one.phase === phase)
   const changed = news.filter(one => one.phase === 'applied' && one.objects.length > 0)
   const existing = all.filter(one => isStuck(one) && !isNews(one, facts.commit))
   const head = [
@@ -48,21 +47,18 @@ export function applyComment(pages: readonly ClusterPage[], facts: CommentFacts)
       : `${count(existing.length, 'Kustomization')} held or failed before this commit, and not because of it.`,
   ]
   const sections: Section[] = [
-    ...of('failed').map(one => ({ text: stuckText(one, facts), label: 'failed Kustomization' })),
-    ...of('held').map(one => ({ text: stuckText(one, facts), label: 'held Kustomization' })),
-    ...of('waiting').map(one => ({ text: stuckText(one, facts), label: 'waiting Kustomization' })),
+    ...(['failed', 'held', 'waiting'] as const).flatMap(phase =>
+      news
+        .filter(one => one.phase === phase)
+        .map(one => ({ text: stuckText(one, facts), label: `${phase} Kustomization` })),
+    ),
     ...changed.map(one => ({ text: changedText(one), label: 'changed Kustomization' })),
     ...driftSection(
       clusters.map(({ page }) => page),
       news,
     ),
   ]
-  return fitBudget(
-    head.filter(line => line !== '').join('\n\n'),
-    sections,
-    undefined,
-    ' The page of the cluster has the rest.',
-  )
+  return fitBudget(head, sections, { more: ' The page of the cluster has the rest.' })
 }
 
 const isStuck = ({ phase }: NodeState): boolean => phase === 'failed' || phase === 'held'
@@ -83,10 +79,7 @@ function headline(all: readonly NodeState[], news: readonly NodeState[]): string
 const PHASES: readonly NodePhase[] = ['applied', 'pending', 'waiting', 'held', 'failed']
 
 function clusterLine({ cluster, problem }: ClusterPage, nodes: readonly NodeState[], { page }: CommentFacts): string {
-  const parts = PHASES.flatMap(phase => {
-    const number = nodes.filter(one => one.phase === phase).length
-    return number > 0 ? [`${number} ${phase}`] : []
-  })
+  const parts = partsOf(PHASES, phase => nodes.filter(one => one.phase === phase).length)
   const address = page(cluster)
   const what = problem === undefined ? parts.join(', ') : prose(problem)
   return `- ${code(cluster, 80)}: ${what}${address === undefined ? '' : ` · [details](${address})`}`
@@ -134,17 +127,17 @@ function changedText({ key, objects, counts }: NodeState): string {
   const left = CHANGES.reduce((sum, one) => sum + (counts[one] ?? 0), 0) - objects.length
   const lines = objects.map(({ action, object }) => `- ${action} ${code(display(object))}`)
   if (left > 0 && objects.length > 0) lines.push(`- …${andMore(left)}`)
-  const summary = [`${ICONS.applied} ${htmlCode(key, 150)}`, ...partsOf(counts)].join(' · ')
+  const summary = [`${ICONS.applied} ${htmlCode(key, 150)}`, ...partsOf(CHANGES, action => counts[action] ?? 0)].join(
+    ' · ',
+  )
   return fold(summary, lines.join('\n'))
 }
 
 const CHANGES = ['created', 'configured', 'pruned'] as const
 
-function partsOf(counts: NodeState['counts']): string[] {
-  return CHANGES.flatMap(action => {
-    const number = counts[action] ?? 0
-    return number > 0 ? [`${number} ${action}`] : []
-  })
+/** How many there are of each that there is. */
+function partsOf<T extends string>(all: readonly T[], numberOf: (one: T) => number): string[] {
+  return all.filter(one => numberOf(one) > 0).map(one => `${numberOf(one)} ${one}`)
 }
 
 /** How many corrected objects a comment lists. */

@@ -9,6 +9,7 @@ import {
   diffBlock,
   groupNodes,
   groupTenants,
+  nodeNotes,
   rightLines,
   type TenantGroup,
 } from './changes.ts'
@@ -75,22 +76,13 @@ function foldOf(group: TenantGroup, level: Detail): Section {
 }
 
 function nodeText(node: NodeChange, level: Detail): string {
-  const notes = notesOf(node)
-  const head = `Kustomization ${code(`${node.namespace}/${node.name}`)}${notes.length > 0 ? `: ${notes.join('; ')}` : ''}`
-  return node.objects.length === 0 ? head : `${head}\n\n${diffBlock(node.objects, level)}`
-}
-
-function notesOf({ change, unknown, suspended, identity, counts, objects }: NodeChange): string[] {
+  const { counts, objects } = node
   const total = counts.added + counts.changed + counts.replaced + counts.moved + counts.removed
   const left = total - objects.length
-  return [
-    ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`changes unknown: it could not be rendered ${unknown} the change`] : []),
-    ...(suspended ? ['suspended: Flux applies these changes only after it is resumed'] : []),
-    ...(identity ? [`applied as ${code(identity.now)}, was ${code(identity.was)}`] : []),
-    ...(left > 0 && objects.length > 0 ? [`${left} of ${count(total, 'object')} not listed`] : []),
-    ...(left > 0 && objects.length === 0 ? [countsText(counts)] : []),
-  ]
+  const notes = nodeNotes(node, name => code(name))
+  if (left > 0) notes.push(objects.length > 0 ? `${left} of ${count(total, 'object')} not listed` : countsText(counts))
+  const head = `Kustomization ${code(`${node.namespace}/${node.name}`)}${notes.length > 0 ? `: ${notes.join('; ')}` : ''}`
+  return objects.length === 0 ? head : `${head}\n\n${diffBlock(objects, level)}`
 }
 
 function linesOf({ tenant, clusters, nodes }: TenantGroup): Section[] {
@@ -201,22 +193,13 @@ function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefi
       const places = firstNames(namespaces, namespaces.length, one => code(one, 80), besides.namespaces)
       return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on, besides.clusters)}${places === '' ? '' : ` with ${places}`}`
     }),
-    ...groupNodes({ ...NOTHING, nodes }).flatMap(({ node, clusters: on }) => {
+    ...groupNodes({ nodes }).flatMap(({ node, clusters: on }) => {
       const name = code(`${node.namespace}/${node.name}`)
       return node.change === 'changed' ? [] : [`The Kustomization ${name} is ${node.change}, on ${clusterList(on)}`]
     }),
   ]
   const total = lines.length + left.tenants + left.clusters
   return section('Added and removed', lines.map(line), 'list of what is new and removed', total)
-}
-
-const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {
-  rights: [],
-  tenants: [],
-  clusters: [],
-  totals: sumCounts([]),
-  hidden: 0,
-  left: { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 },
 }
 
 function imageList(changes: Changes): Section | undefined {
@@ -247,5 +230,5 @@ export function fitLevels(head: string, sectionsAt: (level: DetailLevel) => read
   }
   const fits = (sections: readonly Section[]) => head.length + sizeOf(sections) <= TEXT_BUDGET - CUT_NOTE
   const sections = LEVELS.map(at).find(fits) ?? at('lines')
-  return fitBudget(head, sections, TEXT_BUDGET, more, VISIBLE_LINES)
+  return fitBudget(head, sections, { more, lines: VISIBLE_LINES })
 }

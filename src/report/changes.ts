@@ -29,9 +29,9 @@ export interface TenantGroup {
 }
 
 /** Puts equal changes of several clusters together, in the order in which they come. */
-export function groupNodes(changes: Changes): NodeGroup[] {
+export function groupNodes({ nodes }: Pick<Changes, 'nodes'>): NodeGroup[] {
   const groups = new Map<string, { node: NodeChange; clusters: string[] }>()
-  for (const node of changes.nodes) {
+  for (const node of nodes) {
     const key = JSON.stringify({ ...node, node: '', cluster: '', objects: node.objects.map(withoutCluster) })
     const group = groups.get(key)
     if (group) group.clusters.push(node.cluster)
@@ -259,18 +259,28 @@ function listed(entries: readonly Entry[], most: number): string[] {
 }
 
 function groupLine({ node, clusters }: NodeGroup): string {
-  const { change, namespace, name, tenant, unknown, suspended, prune, identity, counts } = node
-  const notes = [
-    ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`changes unknown: it could not be rendered ${unknown} the change`] : []),
-    ...(suspended ? ['suspended: Flux applies these changes only after it is resumed'] : []),
-    ...(prune ? [] : ['prune is off']),
-    ...(identity ? [`applied as ${visible(identity.now)}, was ${visible(identity.was)}`] : []),
-    countsText(counts),
-  ].filter(note => note !== '')
+  const { change, namespace, name, tenant, prune, counts } = node
+  const notes = [...nodeNotes(node, text => visible(text), prune ? [] : ['prune is off']), countsText(counts)].filter(
+    note => note !== '',
+  )
   const who = tenant === '' ? '' : ` (tenant ${visible(tenant)})`
   const head = `  ${markOf(change)} Kustomization ${visible(`${namespace}/${name}`)} on ${namesText(clusters)}${who}`
   return notes.length > 0 ? `${head}: ${notes.join('; ')}` : head
+}
+
+/** What else there is to say of a Kustomization. `show`: a name as the surface writes it; `besides`: what only some say. */
+export function nodeNotes(
+  { change, unknown, suspended, identity }: NodeChange,
+  show: (name: string) => string,
+  besides: readonly string[] = [],
+): string[] {
+  return [
+    ...(change === 'changed' ? [] : [change]),
+    ...(unknown ? [`changes unknown: it could not be rendered ${unknown} the change`] : []),
+    ...(suspended ? ['suspended: Flux applies these changes only after it is resumed'] : []),
+    ...besides,
+    ...(identity ? [`applied as ${show(identity.now)}, was ${show(identity.was)}`] : []),
+  ]
 }
 
 function objectLine(object: ObjectChange): string {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
+import type { Worded } from '../base/message.ts'
 import { firstNames } from '../base/name-list.ts'
 import type { SourceLine } from '../base/origin.ts'
 import { visible } from '../base/visible.ts'
@@ -9,7 +10,7 @@ import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { isShared, type NamedCheck } from '../verdict/check-names.ts'
 import { type FindingGroup, groupFindings } from '../verdict/summary.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
-import type { View } from './text/audience.ts'
+import { isOfFlux, type View } from './text/audience.ts'
 import { count, type FailureGroup, fixText, groupFailures, isNew } from './text/findings.ts'
 import { placeOf } from './text/place.ts'
 
@@ -106,8 +107,7 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): Pick<S
   const { origin } = finding
   if (!changedPaths || changedPaths.has(origin.file)) return origin
   // Flux steps may be in another repository than the origin, kustomize steps never are
-  const own = finding.via.filter(step => !step.step.startsWith('flux-') && step.step !== 'kustomization')
-  return own.find(step => changedPaths.has(step.file)) ?? origin
+  return finding.via.find(step => !isOfFlux(step) && changedPaths.has(step.file)) ?? origin
 }
 
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
@@ -118,13 +118,7 @@ function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportCont
 }
 
 /** What an error says to a reader of plain text, and its remedy. */
-export function withFix({
-  message,
-  fix = '',
-}: {
-  readonly message: string
-  readonly fix?: string | undefined
-}): string {
+export function withFix({ message, fix = '' }: Pick<Worded, 'message' | 'fix'>): string {
   return `${visible(message, 2000)}${fix === '' ? '' : `\nFix: ${visible(fix, 1000)}`}`
 }
 
@@ -173,7 +167,7 @@ export function announcementOf(progress: Progress): AnnouncementText {
 
 const UNDECIDED = 'undecided'
 const FORM =
-  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<combination>\w+)\.(?<said>[\da-f]{24})\.(?<lines>[\da-f]{24})(?:\.(?<bases>[\da-f]{24}))?$/
+  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<revisionSet>\w+)\.(?<digest>[\da-f]{24})\.(?<lines>[\da-f]{24})(?:\.(?<bases>[\da-f]{24}))?$/
 const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull' } as const
 
 /**
@@ -212,7 +206,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
 
 /** Whether nothing could be evaluated for a reason whose end no event reports. */
 export function isUndecidedId(externalId: string): boolean {
-  return FORM.exec(externalId)?.groups?.combination === UNDECIDED
+  return FORM.exec(externalId)?.groups?.revisionSet === UNDECIDED
 }
 
 /** Whether both are ids of ours and annotate the same lines with the same words. */
@@ -230,7 +224,7 @@ const ENDS_WITH_AN_EVENT: { readonly [code in ErrorCode]?: string } = {
 function outcomeKey(outcome: Outcome): string {
   if (outcome === undefined) return 'untouched'
   if (outcome instanceof BailiwickError) return ENDS_WITH_AN_EVENT[outcome.code] ?? UNDECIDED
-  return /^\w+$/.test(outcome.combination) ? outcome.combination.slice(0, 24) : digest(outcome.combination)
+  return /^\w+$/.test(outcome.revisionSet) ? outcome.revisionSet.slice(0, 24) : digest(outcome.revisionSet)
 }
 
 function digest(value: unknown): string {

@@ -65,13 +65,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   ]
   return {
     title: headlineOf(view),
-    summary: fitBudget(
-      head.filter(part => part !== '').join('\n\n'),
-      verdictSections(view.verdict, repository),
-      undefined,
-      undefined,
-      VISIBLE_LINES,
-    ),
+    summary: fitBudget(head, verdictSections(view.verdict, repository), { lines: VISIBLE_LINES }),
     annotations,
     actions: buttonsOf(context, view),
   }
@@ -122,7 +116,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   }
 }
 
-const JUDGED: Record<ReportContext['kind'], string> = {
+const EVALUATED: Record<ReportContext['kind'], string> = {
   'pull-request': 'Evaluated as it would be merged',
   branch: 'Evaluated as it is on the branch',
   'merge-group': 'Evaluated as the merge queue would merge it, with everything before it in the queue',
@@ -132,7 +126,7 @@ function evaluatedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext
   const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
   const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
-  return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.combination.slice(0, 12))}.`
+  return `${EVALUATED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.revisionSet.slice(0, 12))}.`
 }
 
 /** A refactoring that renders the same has no comment, so it is reported here. */
@@ -157,9 +151,9 @@ const MAX_APPROVALS = 20
 
 /** Adds a hold, an override and missing approvals to the text of a verdict. */
 function withDecisions(run: VerdictText, outcome: GateOutcome, decisions: HumanDecisions): VerdictText {
-  const { hold, override, demands, worse } = decisions
-  const blocksAlone = decide(outcome, { demands }).by === 'required-approval'
-  const text = withMissingApprovals(ofOthers(run, worse), demands, blocksAlone)
+  const { hold, override, missing, worse } = decisions
+  const blocksAlone = decide(outcome, { missing }).by === 'required-approval'
+  const text = withMissingApprovals(ofOthers(run, worse), missing, blocksAlone)
   const { by } = decide(outcome, decisions)
   if (by === 'hold' && hold) {
     const note = `**On hold by ${code(hold.by, 80)}**. Blocked until someone with write access runs ${code('/bailiwick unhold')}.${keptText(hold)}`
@@ -245,10 +239,10 @@ const COMMIT = /^[0-9a-f]{7,64}$/
  * Whether an error before any verdict may be published on the repository at `here`. It is unknown then which names belong
  * to other tenants, so one that is located in another repository, or names one, may not.
  */
-export function isOpenError({ code, origin, message, said }: BailiwickError, here: string): boolean {
+export function isOpenError({ code, origin, message, typed }: BailiwickError, here: string): boolean {
   if (ABOUT_WHAT_WAS_ASKED.has(code)) return true
   if (origin !== undefined) return origin.repository === here
-  if (said !== undefined) return said.parts.every(one => typeof one === 'string' || isOpenPart(one, here))
+  if (typed !== undefined) return typed.parts.every(one => typeof one === 'string' || isOpenPart(one, here))
   return !namesOthers(message, here)
 }
 

@@ -55,7 +55,7 @@ const isUndecided = (outcome: Outcome): boolean => outcome instanceof BailiwickE
 
 /** A hold is a label and a check: it needs no comment. */
 function needsAgreement({ decisions }: ReportContext): boolean {
-  return decisions !== undefined && decisions.demands.length > 0 && decisions.override === undefined
+  return decisions !== undefined && decisions.missing.length > 0 && decisions.override === undefined
 }
 
 function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContext): boolean {
@@ -88,11 +88,11 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''
   const impact = impactSection(verdict, here)
+  const folded = (summary: string, body: string, label: string) =>
+    body === '' ? [] : [{ text: fold(summary, body), label }]
   return [
-    ...(impact ? [{ text: fold(impact.heading, impact.list), label: 'list of objects that policies affect' }] : []),
-    ...(broken === ''
-      ? []
-      : [{ text: fold('Repositories that this would break', broken), label: 'list of repositories' }]),
+    ...folded(impact?.heading ?? '', impact?.list ?? '', 'list of objects that policies affect'),
+    ...folded('Repositories that this would break', broken, 'list of repositories'),
     ...errors,
     ...findings(verdict.violations, 'violation'),
     ...(changes ? changeLists(changes) : []),
@@ -100,14 +100,11 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     ...(changes ? changeSections(changes, level) : []),
     // what is rendered shows as what changes
     ...(verdict.changedFiles?.every(({ state }) => state === 'rendered') ? [] : changedFilesSections(verdict)),
-    ...(existing.length === 0
-      ? []
-      : [
-          {
-            text: fold(`Existing evaluation errors (${existing.length})`, existing.slice(0, 20).join('\n\n')),
-            label: 'list of existing errors',
-          },
-        ]),
+    ...folded(
+      `Existing evaluation errors (${existing.length})`,
+      existing.slice(0, 20).join('\n\n'),
+      'list of existing errors',
+    ),
   ]
 }
 
@@ -119,10 +116,10 @@ function whoseOf({ nodes }: FailureGroup): string {
 
 /** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
 function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
-  const { hold, override, demands } = context.decisions ?? NO_DECISIONS
+  const { hold, override, missing } = context.decisions ?? NO_DECISIONS
   if (hold) return 'Next: someone with write access runs `/bailiwick unhold`.'
   const passes = outcome === undefined || override !== undefined || isPass(outcome)
-  const [approval] = demands
+  const [approval] = missing
   if (approval && override === undefined && passes) return `Next: ${prose(approval.fix, 500)}`
   if (outcome === undefined) return ''
   if (passes) return `${lookAt(context.changes)} before you merge.`

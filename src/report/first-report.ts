@@ -1,7 +1,7 @@
 import { code, prose } from '../base/markup.ts'
 import { firstNames } from '../base/name-list.ts'
 import { CHECK_NAME } from '../verdict/check-names.ts'
-import type { GateGap, GateState } from '../verdict/evaluate-gate.ts'
+import type { GateGap, GateState } from '../verdict/evaluate-protection.ts'
 import {
   auditSections,
   type BranchGate,
@@ -34,10 +34,9 @@ export function firstReport(facts: FirstReportFacts): string {
     ...legacySections(facts),
     sourcesSection(facts.survey),
   ]
+  const head = [lead(facts), designationSection(facts.url, facts.designation), nextSteps(facts)]
   return fitBudget(
-    [lead(facts), designationSection(facts.url, facts.designation), nextSteps(facts)]
-      .filter(text => text !== '')
-      .join('\n\n'),
+    head,
     sections.filter(({ text }) => text !== ''),
   )
 }

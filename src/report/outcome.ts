@@ -170,7 +170,7 @@ function isNarrower({ source, charts = [] }: EvaluatedNode, narrower: ReadonlySe
 
 function withoutText(finding: Finding): Finding {
   const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, ...more } = finding
-  const { waiver: _waiver, policy: _policy, said: _said, saidFix: _saidFix, ...rest } = more
+  const { waiver: _waiver, policy: _policy, typed: _typed, typedFix: _typedFix, ...rest } = more
   return {
     ...rest,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
@@ -187,7 +187,7 @@ function withoutNames(finding: Finding, words: PrivateWords): Finding {
 
 /** A Kustomization is called what its parent's source calls it. */
 function failureWithoutText(
-  { said: _said, saidFix: _fix, ...failure }: NodeFailure,
+  { typed: _typed, typedFix: _fix, ...failure }: NodeFailure,
   parent: EvaluatedNode | undefined,
 ): NodeFailure {
   const isNamed = parent !== undefined && !parent.narrower

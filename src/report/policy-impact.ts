@@ -106,6 +106,7 @@ interface ImpactLine {
 }
 
 export interface ImpactLines {
+  readonly heading: string
   readonly lines: readonly ImpactLine[]
   /** The number of policies that are not listed. */
   readonly left: number
@@ -121,17 +122,22 @@ const EFFECTS: Readonly<Record<FindingPolicy['action'], string>> = {
   unknown: 'could not be evaluated for',
 }
 
-/** Lists existing objects by policy and tenant in a limited number of lines. `quote` escapes untrusted values; `here` is the reader's repository. */
-export function impactLines(
-  impacts: readonly PolicyImpact[],
+/**
+ * Existing objects by policy and tenant in a limited number of lines; undefined if changed policies affect none. `quote`
+ * escapes untrusted values; `here` is the reader's repository.
+ */
+export function listedImpact(
+  verdict: Pick<Verdict, 'violations' | 'warnings'>,
   here: string,
   quote: (text: string) => string,
-): ImpactLines {
+): ImpactLines | undefined {
+  const impacts = blastRadius(verdict)
+  if (impacts.length === 0) return undefined
   const lines = impacts.slice(0, MAX_POLICIES).map(impact => ({
     head: headOf(impact, here, quote),
     tenants: tenantLines(impact, quote),
   }))
-  return { lines, left: impacts.length - lines.length }
+  return { heading: impactHeading(impacts), lines, left: impacts.length - lines.length }
 }
 
 function headOf(
@@ -168,16 +174,18 @@ export function impactSection(
   verdict: Pick<Verdict, 'violations' | 'warnings'>,
   here: string,
 ): { readonly heading: string; readonly list: string } | undefined {
-  const impacts = blastRadius(verdict)
-  if (impacts.length === 0) return undefined
-  const { lines, left } = impactLines(impacts, here, text => code(text, 120))
-  const items = lines.flatMap(({ head, tenants }) => [`- ${head}`, ...tenants.map(line => `  - ${line}`)])
-  if (left > 0) items.push(`- … and ${left} more ${left === 1 ? 'policy' : 'policies'}`)
-  return { heading: impactHeading(impacts), list: items.join('\n') }
+  const impact = listedImpact(verdict, here, text => code(text, 120))
+  if (!impact) return undefined
+  const items = impact.lines.flatMap(({ head, tenants }) => [`- ${head}`, ...tenants.map(line => `  - ${line}`)])
+  if (impact.left > 0) items.push(`- … ${policiesLeft(impact)}`)
+  return { heading: impact.heading, list: items.join('\n') }
 }
 
+/** Policies that are not listed: `and 3 more policies`. */
+export const policiesLeft = ({ left }: ImpactLines): string => `and ${left} more ${left === 1 ? 'policy' : 'policies'}`
+
 /** For example: `Objects that changed policies affect: 12 denied, 3 audited`. */
-export function impactHeading(impacts: readonly PolicyImpact[]): string {
+function impactHeading(impacts: readonly PolicyImpact[]): string {
   const sum = (of: readonly PolicyImpact['policy']['action'][]) =>
     impacts.filter(({ policy }) => of.includes(policy.action)).reduce((all, { objects }) => all + objects, 0)
   const counts = [

@@ -15,19 +15,16 @@ import { placeOf, shortUrl } from './text/place.ts'
 export function verdictSections(verdict: Verdict, here: string): Section[] {
   const fresh = verdict.errors.filter(isNew)
   const standing = verdict.errors.filter(failure => !isNew(failure))
-  const warnings = verdict.warnings.filter(isNew)
-  const reported = warnings.filter(finding => finding.reported)
+  const { reported = [], warnings = [] } = Object.groupBy(verdict.warnings.filter(isNew), finding =>
+    finding.reported ? 'reported' : 'warnings',
+  )
   return [
     ...approvalSections(verdict),
     ...impactSections(verdict, here),
     ...list('Could not be evaluated', groupFailures(fresh), 'error', group => failureText(group, here)),
     ...byRule(verdict.violations.filter(isNew), 'violation', here),
     ...byRule(reported, 'reported violation', here),
-    ...byRule(
-      warnings.filter(finding => !finding.reported),
-      'warning',
-      here,
-    ),
+    ...byRule(warnings, 'warning', here),
     ...notSeenSections(verdict),
     ...notReachedSections(verdict, here),
     ...changedFilesSections(verdict),
@@ -62,11 +59,7 @@ function list<T>(heading: string, items: readonly T[], label: string, text: (ite
 }
 
 function byRule(findings: readonly Finding[], noun: string, here: string): Section[] {
-  const rules = new Map<string, FindingGroup[]>()
-  for (const group of groupFindings(findings)) {
-    rules.set(group.finding.rule, [...(rules.get(group.finding.rule) ?? []), group])
-  }
-  return [...rules].flatMap(([rule, groups]) => {
+  return [...Map.groupBy(groupFindings(findings), ({ finding }) => finding.rule)].flatMap(([rule, groups]) => {
     const heading = `### ${code(rule)}: ${count(groups.length, noun)} (${groups[0]!.finding.severity})`
     return [
       { text: heading, label: '' },
@@ -116,9 +109,9 @@ export function changedFilesSections({ changedFiles = [] }: Pick<Verdict, 'chang
 
 /** One folded line each for kinds and for Secrets, however many there are. */
 function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
-  const [values, kinds] = [true, false].map(isValue =>
-    notEvaluated.filter(({ rule }) => (rule === UNENCRYPTED_SETTING) === isValue),
-  ) as [Finding[], Finding[]]
+  const { values = [], kinds = [] } = Object.groupBy(notEvaluated, ({ rule }) =>
+    rule === UNENCRYPTED_SETTING ? 'values' : 'kinds',
+  )
   const names = new Set(kinds.map(({ object }) => `${object.apiVersion} ${object.kind}`)).size
   const secrets = groupFindings(values)
   const line = ({ finding }: FindingGroup) => markdownOf(typedMessage(finding))

@@ -118,8 +118,8 @@ function* grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedReposito
     return yield subject.violation([], 'unreadable', {
       origin: head.origin ?? start,
       level: 'error',
-      message: asMessage(head.said ?? head.message),
-      fix: asMessage(head.saidFix ?? head.fix ?? DOCS),
+      message: asMessage(head.typed ?? head.message),
+      fix: asMessage(head.typedFix ?? head.fix ?? DOCS),
     })
   }
   // an unreadable baseline accepted nothing

@@ -65,22 +65,10 @@ function changedNodes(before: Evaluation, after: Evaluation): EvaluatedNode[] {
 }
 
 /** The commit of its source is left out: what it holds for this node is in the digest. */
-function textOf({
-  digest,
-  user,
-  tenant,
-  parent,
-  suspend,
-  prune,
-  source,
-  charts,
-  hides,
-  holes,
-  findings,
-  failures,
-}: EvaluatedNode): string {
-  const results = [...findings, ...failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
-  const from = [source.url, source.id, source.opaque, addressesOf({ source, ...(charts ? { charts } : {}) })]
+function textOf(node: EvaluatedNode): string {
+  const { digest, user, tenant, parent, suspend, prune, source, hides, holes } = node
+  const results = [...node.findings, ...node.failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
+  const from = [source.url, source.id, source.opaque, addressesOf(node)]
   return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, holes, results])
 }
 

@@ -126,23 +126,16 @@ const isSealed = ({ decryption, needs }: EvaluatedNode) => decryption !== undefi
 const given = (node: EvaluatedNode) =>
   isSealed(node) ? 'with its encrypted values decrypted' : 'with the values that the cluster has'
 
+/** What a node is, besides its objects and how they are applied: no value decides it. */
+const PLACE = [
+  ...(['cluster', 'hub', 'namespace', 'name', 'parent', 'user', 'impersonated'] as const),
+  ...(['tenant', 'source', 'prune', 'suspend', 'dependsOn'] as const),
+]
+
 /** Whether it is anything else than its objects and how they are applied that values decide. */
 function isElsewhere(a: EvaluatedNode, b: EvaluatedNode): boolean {
-  const place = ({
-    cluster,
-    hub,
-    namespace,
-    name,
-    parent,
-    user,
-    impersonated,
-    tenant,
-    source,
-    prune,
-    suspend,
-  }: EvaluatedNode) =>
-    JSON.stringify([cluster, hub, namespace, name, parent, user, impersonated, tenant, source, prune, suspend])
-  return place(a) !== place(b) || !sameText([a.dependsOn, a.settings.kubeConfig], [b.dependsOn, b.settings.kubeConfig])
+  const place = (node: EvaluatedNode) => [...PLACE.map(key => node[key]), node.settings.kubeConfig]
+  return !sameText(place(a), place(b))
 }
 
 /** Both were written by the same code, in its order. */

@@ -18,7 +18,7 @@ import {
  * A node that may be applied now: exactly these objects were evaluated in the present revision set, and they passed.
  */
 export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
-  readonly combination: string
+  readonly revisionSet: string
   /** Places of objects with values that no message may quote. */
   readonly confidential?: readonly number[]
   /** Why its encrypted objects could not be decrypted: it fails, and nothing of it is applied. */
@@ -52,7 +52,7 @@ export interface Approval {
 export function approve(state: ApprovalState): Approval {
   const { binding, evaluated, heads } = state
   const isBound = heads.fleet.url === binding.fleet && heads.fleet.branch === binding.branch
-  if (!isBound || heads.combination !== evaluated.combination) return { apply: [], held: [], open: [] }
+  if (!isBound || heads.revisionSet !== evaluated.revisionSet) return { apply: [], held: [], open: [] }
   const nodes = evaluated.nodes.filter(node => (node.hub ?? node.cluster) === binding.cluster)
   const why = new Map<string, Why | undefined>()
   for (const node of nodes)
@@ -64,7 +64,7 @@ export function approve(state: ApprovalState): Approval {
   const byKey = new Map(nodes.map(node => [node.key, node]))
   for (const node of nodes) {
     const reason = why.get(node.key) ?? chainReason(node, byKey, why)
-    if (!reason) apply.push(approved(node, heads.combination))
+    if (!reason) apply.push(approved(node, heads.revisionSet))
     else held.push({ node: node.key, ...reason })
     if (isOpened(node) && otherwise.get(node.key) === undefined && chainReason(node, byKey, otherwise) === undefined)
       open.push(node)
@@ -198,9 +198,9 @@ function chainReason(
   return undefined
 }
 
-function approved(node: EvaluatedNode, combination: string): ApprovedNode {
+function approved(node: EvaluatedNode, revisionSet: string): ApprovedNode {
   const { findings: _f, failures: _e, refused: _r, hides: _h, holes: _o, problems: _p, ...rest } = node
-  return { ...rest, combination, applyDigest: applyDigest(rest) }
+  return { ...rest, revisionSet, applyDigest: applyDigest(rest) }
 }
 
 /** When something is applied is not a part of it: intervals, and what is waited for by name. */
@@ -230,7 +230,7 @@ interface Binding {
 /** The present commits of the bound branch and of each source, and the revision set that they form. */
 export interface Heads {
   /** revisionSetOf the complete input. */
-  readonly combination: string
+  readonly revisionSet: string
   /** Nothing that the graph needs was left unread. */
   readonly complete: boolean
   readonly fleet: { readonly url: string; readonly branch: string; readonly commit: string }
@@ -239,7 +239,7 @@ export interface Heads {
 
 /** The evaluation of one revision set, without a base: against the baseline file of the same fleet commit. */
 interface KnownEvaluation {
-  readonly combination: string
+  readonly revisionSet: string
   readonly nodes: readonly EvaluatedNode[]
   /** Fingerprints that the fleet's own baseline file lists at these commits. */
   readonly baseline: readonly string[]

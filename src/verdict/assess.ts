@@ -257,10 +257,10 @@ function take(
     if (!(error instanceof BailiwickError) || error.code !== 'render-limits') throw error
     const where = placeOf(error.origin)
     if (!where) throw error
-    const fix = error.saidFix ?? error.fix ?? rule.docs
+    const fix = error.typedFix ?? error.fix ?? rule.docs
     add(
       rule,
-      overLimit(where.node, error.said ?? error.message, fix, error.origin ?? where.origin),
+      overLimit(where.node, error.typed ?? error.message, fix, error.origin ?? where.origin),
       context,
       results,
       where.content,
@@ -296,8 +296,8 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     path: ['spec', 'path'],
     ...(error.origin ? { origin: error.origin } : {}),
     value: withoutPositions(error.identity ?? error.message),
-    message: asMessage(error.said ?? error.message),
-    fix: asMessage(error.saidFix ?? error.fix ?? rule.docs),
+    message: asMessage(error.typed ?? error.message),
+    fix: asMessage(error.typedFix ?? error.fix ?? rule.docs),
   }
   const weight = rule && violation && levelOf(rule, violation, context.config)
   const { now: applied } = placeOf(node, false)
@@ -309,10 +309,10 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     const origin = error.origin ?? node.kustomization.root.origin
     const what = weight
       ? { code: rule!.id, fix: violation!.fix }
-      : { code: error.code, fix: error.saidFix ?? error.fix ?? 'Correct the file.' }
+      : { code: error.code, fix: error.typedFix ?? error.fix ?? 'Correct the file.' }
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
-    const message = error.said ?? error.message
+    const message = error.typed ?? error.message
     const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal }
     results.failures.add(failureOf(node, cause, origin))
   }

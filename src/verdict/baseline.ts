@@ -89,7 +89,7 @@ interface Legacy {
 }
 
 /** Evaluates a fleet by itself as if it blocked: what is only reported on today would block the day that changes. Pure. */
-export function legacyViolations(fleet: Fleet, when: { readonly combination: string; readonly today: string }): Legacy {
+export function legacyViolations(fleet: Fleet, when: { readonly revisionSet: string; readonly today: string }): Legacy {
   const tenants = [...fleet.config.tenants].map(([name, one]) => [name, { ...one, enforcement: undefined }] as const)
   const config = { ...fleet.config, enforcement: 'block' as const, tenants: new Map(tenants) }
   const { verdict } = evaluateFleet({ ...fleet, config }, when)

@@ -1,5 +1,5 @@
 import { CHECK_NAME } from './check-names.ts'
-import type { OurCheck } from './evaluate-gate.ts'
+import type { OurCheck } from './evaluate-protection.ts'
 
 /** A ruleset in the format of GitHub's API, which the import page also accepts. */
 export interface WantedRuleset {

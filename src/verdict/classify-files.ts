@@ -1,4 +1,4 @@
-import { BailiwickError } from '../base/errors.ts'
+import { unlessRefused } from '../base/errors.ts'
 import { followed } from '../fleet/facts/repositories.ts'
 import { isSetNode } from '../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
@@ -33,27 +33,17 @@ export function classifyFiles(head: Fleet, base: Fleet, url: string): Classified
   const before = new Map(base.repositories.map(one => [followed(one), one]))
   const changed = head.repositories.flatMap(now => {
     const was = now.url === url ? before.get(followed(now)) : undefined
-    if (!was || was.tree.id === now.tree.id) return []
-    return [
-      {
-        now,
-        sides: [
-          { fleet: head, repository: now },
-          { fleet: base, repository: was },
-        ],
-        was,
-      },
-    ]
+    return was && was.tree.id !== now.tree.id ? [{ now, was }] : []
   })
   // a working copy for a branch and for a tag of it is one change
   const same = Map.groupBy(changed, ({ now, was }) => `${now.tree.id} ${was.tree.id}`)
-  const all = [...same.values()].flatMap(group =>
-    classify(
-      group[0]!.now.tree,
-      group[0]!.was.tree,
-      group.flatMap(({ sides }) => sides),
-    ),
-  )
+  const all = [...same.values()].flatMap(group => {
+    const sides = group.flatMap(({ now, was }) => [
+      { fleet: head, repository: now },
+      { fleet: base, repository: was },
+    ])
+    return classify(group[0]!.now.tree, group[0]!.was.tree, sides)
+  })
   const asks = head.config.unseenChanges === 'approve'
   return { files: all.map(({ file }) => file), approvals: all.flatMap(({ approval }) => (asks && approval) || []) }
 }
@@ -162,13 +152,10 @@ function isObject(tree: Tree, path: string): boolean {
   if (tree.entry(path)?.type !== 'file') return false
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return true
-  try {
+  return unlessRefused(/kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1')), () => {
     const documents = parseDocuments({ repository: '', path }, bytes)
     return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return /kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1'))
-  }
+  })
 }
 
 /** The files that kustomization files anywhere in the trees name. */
@@ -183,12 +170,7 @@ function isNamedIn(tree: Tree, folder: string, path: string): boolean {
   return kustomizationFiles(tree, folder).some(file => {
     const bytes = readUnlessLarge(tree, file)
     if (bytes && !bufferOf(bytes).includes(name)) return false
-    try {
-      return namedIn(tree, folder, file, new BuildBudget()).includes(path)
-    } catch (error) {
-      if (error instanceof BailiwickError) return true
-      throw error
-    }
+    return unlessRefused(true, () => namedIn(tree, folder, file, new BuildBudget()).includes(path))
   })
 }
 

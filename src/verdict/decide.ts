@@ -16,11 +16,11 @@ export interface Decision {
  * counts, and a missing required approval blocks a pass.
  */
 export function decide(outcome: Outcome, decisions: Omit<HumanDecisions, 'worse'>): Decision {
-  const { hold, override, demands } = decisions
+  const { hold, override, missing } = decisions
   if (hold) return blocked('hold', outcome)
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }
   if (!passes(outcome)) return blocked('verdict', outcome)
-  if (demands.length > 0) return blocked('required-approval', outcome)
+  if (missing.length > 0) return blocked('required-approval', outcome)
   return { conclusion: 'success', by: 'verdict', severity: 0 }
 }
 
@@ -63,7 +63,7 @@ export interface HumanDecisions {
   /** A fleet admin lets this one head pass, whatever the verdict. */
   readonly override?: { readonly by: string; readonly reason: string }
   /** Not given yet. */
-  readonly demands: readonly MissingApproval[]
+  readonly missing: readonly MissingApproval[]
   /** Required approvals that were given; absent: none. */
   readonly approvals?: readonly GivenApproval[]
   /**
@@ -74,7 +74,7 @@ export interface HumanDecisions {
 }
 
 /** No hold, no override and no required approvals. */
-export const NO_DECISIONS: HumanDecisions = { demands: [], worse: [] }
+export const NO_DECISIONS: HumanDecisions = { missing: [], worse: [] }
 
 /**
  * The result of an evaluation: a verdict, an error before a verdict was possible, or undefined if no fleet resources

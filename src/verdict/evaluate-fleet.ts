@@ -33,7 +33,7 @@ export interface EvaluateOptions {
   /** The fleet before the change; without it every finding outside the baseline is new. */
   readonly base?: Fleet
   /** revisionSetOf the input of the head. */
-  readonly combination: string
+  readonly revisionSet: string
   /** The fleet's baseline file: it accepts errors always, violations where there is no base to compare with. */
   readonly baseline?: Baseline
   /** The day, `YYYY-MM-DD` in UTC; without it no waiver is valid. */
@@ -98,7 +98,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     requiredApprovals: approvalsIn(head, options.base, all, changes?.approvals),
     ...(changes ? { changedFiles: changes.files, changedIn } : {}),
     evaluated: evaluatedOf(head),
-    combination: waivers.revisionSetWith(options.combination),
+    revisionSet: waivers.revisionSetWith(options.revisionSet),
   })
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, broken] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
@@ -314,8 +314,8 @@ function withoutSharedEdits(findings: readonly Finding[], fleet: Fleet): readonl
 }
 
 function withoutEdit({ edit: _edit, allowed: _allowed, ...finding }: Finding): Finding {
-  const saidFix = message`${fixOf(finding)}${SHARED}`
-  return { ...finding, fix: plainText(saidFix), saidFix }
+  const typedFix = message`${fixOf(finding)}${SHARED}`
+  return { ...finding, fix: plainText(typedFix), typedFix }
 }
 
 const placeOf = ({ repository, file, line }: SourceLine) => `${repository}\0${file}\0${line}`

@@ -66,8 +66,8 @@ export function evaluateSides(
   { input, head, base, since }: BuiltSides,
   { changed, today }: { readonly changed?: string | undefined; readonly today: string },
 ): Evaluation {
-  const combination = revisionSetOf(input)
-  const when = { combination, today, since, ...(changed === undefined ? {} : { changed }) }
+  const revisionSet = revisionSetOf(input)
+  const when = { revisionSet, today, since, ...(changed === undefined ? {} : { changed }) }
   const { tree, url } = input.fleet
   if (!base) return session.evaluateFleet(head, { baseline: baselineOf(tree, url), ...when })
   const evaluation = session.evaluateFleet(head, { base, baseline: acceptedBy(tree, url), ...when })

@@ -145,7 +145,7 @@ export function undecided(reason: Worded & { readonly code: ErrorCode }): Evalua
       notEvaluated: [],
       requiredApprovals: [],
       evaluated: NOTHING_EVALUATED,
-      combination: fingerprint,
+      revisionSet: fingerprint,
     },
     nodes: [],
   }

@@ -160,7 +160,7 @@ function unseen(failure: NodeFailure, how: 'changed' | 'is applied anew: in anot
   const file = origin.file === '' ? message`it` : part('path', origin.file)
   const fix = fixOf(failure)
   const stop = /^$|[.!?]$/.test(failure.fix) ? message`` : message`.`
-  const { said: _said, saidFix: _fix, ...rest } = failure
+  const { typed: _typed, typedFix: _fix, ...rest } = failure
   return {
     ...rest,
     ...sayingOf(

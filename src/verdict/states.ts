@@ -68,7 +68,7 @@ const stop = ({ message: text }: Finding) => (text.endsWith('.') ? message`` : m
 
 /** The finding with a sentence added at the end of its message. */
 function saying(finding: Finding, more: Message): Finding {
-  const { said: _said, saidFix: _fix, ...rest } = finding
+  const { typed: _typed, typedFix: _fix, ...rest } = finding
   return { ...rest, ...sayingOf(message`${typedMessage(finding)}${more}`, fixOf(finding)) }
 }
 

@@ -178,7 +178,7 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     ...(verdicts.some(({ changedFiles }) => changedFiles) ? { changedFiles: mergeFiles(verdicts) } : {}),
     ...(first.changedIn === undefined ? {} : { changedIn: first.changedIn }),
     evaluated: sumEvaluated(verdicts.map(verdict => verdict.evaluated)),
-    combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
+    revisionSet: hash('sha256', verdicts.map(verdict => verdict.revisionSet).join(' ')),
   })
 }
 

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../base/errors.ts'
+import { unlessRefused } from '../base/errors.ts'
 import type { Step } from '../base/origin.ts'
 import { redactLines, visible } from '../base/visible.ts'
 import { at, type MapNode, type Node } from '../kube/node.ts'
@@ -80,10 +80,8 @@ export function writtenField({ field, via }: Pick<Finding, 'field' | 'via'>): st
 
 /** The documents of a YAML file with their lines and columns; undefined if it cannot be read. */
 export function documentsOf(text: string): readonly Node[] | undefined {
-  try {
-    return parseText(text, (line, column) => ({ repository: '', file: '', line, column })).documents
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(
+    undefined,
+    () => parseText(text, (line, column) => ({ repository: '', file: '', line, column })).documents,
+  )
 }

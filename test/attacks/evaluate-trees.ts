@@ -53,8 +53,8 @@ export function evaluateTrees(head: Trees, base?: Trees, engine: Engine = scratc
 
 /** The evaluation of a built world, or of its change. */
 export function evaluateBuilt({ input, fleet }: Built, base?: Built, engine: Engine = scratch): Evaluation {
-  const combination = revisionSetOf(input)
-  return engine.evaluateFleet(fleet, { combination, today: TODAY, ...(base ? { base: base.fleet } : {}) })
+  const revisionSet = revisionSetOf(input)
+  return engine.evaluateFleet(fleet, { revisionSet, today: TODAY, ...(base ? { base: base.fleet } : {}) })
 }
 
 /** Asks for sources as the program does, until nothing is missing. */

@@ -92,9 +92,9 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
     [
       'the 404 of something else',
       (_request, response) => response.writeHead(404).end('404 page not found'),
-      'the answer is no object of Kubernetes',
+      'the answer is not an object of Kubernetes',
     ],
-    ['JSON of something else', (_request, response) => response.end('{}'), 'the answer is no object of Kubernetes'],
+    ['JSON of something else', (_request, response) => response.end('{}'), 'the answer is not an object of Kubernetes'],
     [
       'half an answer',
       (_, response) => response.write('{') && setTimeout(() => response.destroy(), 20),

@@ -57,7 +57,7 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     const first = await run(nodes)
     expect(actions(first)).toEqual(nodes.map(({ key }) => [key, 'applied', 'created']))
     requests.length = 0
-    const pushed = nodes.map(one => ({ ...one, combination: 'two', source: { ...one.source, commit: 'd' } }))
+    const pushed = nodes.map(one => ({ ...one, revisionSet: 'two', source: { ...one.source, commit: 'd' } }))
     expect(actions(await run(pushed))).toEqual(nodes.map(({ key }) => [key, 'applied', 'unchanged']))
     expect(requests).toEqual([`GET ${STATUSES}`, `GET ${INVENTORIES}`])
   })
@@ -68,7 +68,7 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     const others = Array.from({ length: 20 }, (_, index) => node(`o-${index}`, [configMap('apps', `o-${index}`)]))
     await run([...others, node('many', objects('one'))])
     requests.length = 0
-    const said = await run([...others, node('many', objects('two'), { combination: 'two' })])
+    const said = await run([...others, node('many', objects('two'), { revisionSet: 'two' })])
     expect(actions(said).at(-1)).toEqual([
       keyOf('many'),
       'applied',
@@ -138,7 +138,7 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     await run(nodes, memory)
     expect(ofObjects().length).toBeGreaterThan(0)
     requests.length = 0
-    await run([{ ...bad, combination: 'two' }], memory)
+    await run([{ ...bad, revisionSet: 'two' }], memory)
     expect(ofObjects().length).toBeGreaterThan(0)
   })
 

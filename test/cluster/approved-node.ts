@@ -32,7 +32,7 @@ export function approvedNode(
     digest: digestOfTexts(texts),
     applyDigest: digestOfTexts([user, ...texts]),
     objects: texts,
-    combination: 'one',
+    revisionSet: 'one',
     ...more,
   }
 }

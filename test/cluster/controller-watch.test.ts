@@ -62,7 +62,7 @@ describe.skipIf(!haveAssets())('another controller on a real API server', () => 
 
   test('who may not watch reads all of them each time', async () => {
     const client = observed()
-    const refusal = { status: 403, reason: 'Forbidden', said: 'no', causes: [] }
+    const refusal = { status: 403, reason: 'Forbidden', text: 'no', causes: [] }
     const watch = new ControllerWatch({
       ...client,
       stream: async () => {

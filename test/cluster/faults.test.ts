@@ -81,7 +81,7 @@ describe.skipIf(!haveAssets())('one object of one tenant meets a fault', () => {
       digest: digestOfTexts(texts),
       applyDigest: digestOfTexts(texts),
       objects: texts,
-      combination: value,
+      revisionSet: value,
     }
   }
   const run = (names: readonly string[], value: string) => {

@@ -63,7 +63,7 @@ describe.skipIf(!haveAssets())('a request of one Kustomization is not answered',
       user,
       name,
       Object.entries(values).map(([map, key]) => configMap('apps', map, { key })),
-      { combination: JSON.stringify(values), ...more },
+      { revisionSet: JSON.stringify(values), ...more },
     )
   const run = (nodes: ReturnType<typeof node>[]) =>
     applyApproved(client, { ...approvedOf(nodes), prunes: everyPrune }, AbortSignal.timeout(60_000), memory)

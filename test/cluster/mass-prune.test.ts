@@ -37,7 +37,7 @@ describe.skipIf(!haveAssets())('deleting much at once', () => {
       digest: digestOfTexts(texts),
       applyDigest: digestOfTexts(texts),
       objects: texts,
-      combination: 'one',
+      revisionSet: 'one',
     }
   }
   const run = async (apply: readonly ApprovedNode[], approved: ReadonlySet<string> = new Set()) => {

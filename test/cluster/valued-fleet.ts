@@ -4,8 +4,8 @@ import { packSnapshot } from '../../src/git/tree.ts'
 import { approve } from '../../src/verdict/approve.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import { openApproved } from '../../workers/apply/open-approved.ts'
-import { evaluate, KeptFleet } from '../../workers/threads/evaluate.ts'
-import type { EvaluateRequest } from '../../workers/threads/protocol.ts'
+import { evaluate, KeptFleet } from '../../workers/fleets/evaluate.ts'
+import type { EvaluateRequest } from '../../workers/fleets/protocol.ts'
 import { binding } from './cluster-under-test.ts'
 
 export type Files = Readonly<Record<string, string>>
@@ -70,16 +70,16 @@ export class ValuedRun {
     const fleet = { url: URL, branch: 'main', commit, tree }
     const head = { fleet, sources: [], opaque: [], facts: [], disabledRules: [], registries: [] }
     const earlier = { states: [], isAll: true }
-    const question: EvaluateRequest = { type: 'judge', head, earlier, today: '2026-01-01' }
+    const question: EvaluateRequest = { type: 'evaluate', head, earlier, today: '2026-01-01' }
     const answer = this.#evaluate(question)
-    if (answer.type !== 'judged') throw new Error(JSON.stringify(answer))
+    if (answer.type !== 'evaluated') throw new Error(JSON.stringify(answer))
     const { evaluation, baseline } = answer
-    const { combination } = evaluation.verdict
+    const { revisionSet } = evaluation.verdict
     const here = binding('staging', '')
-    const heads = { combination, complete: true, fleet: { url: URL, branch: 'main', commit }, sources: [] }
+    const heads = { revisionSet, complete: true, fleet: { url: URL, branch: 'main', commit }, sources: [] }
     const { apply, held, open } = approve({
       binding: { cluster: here.name, fleet: here.fleet, branch: here.branch },
-      evaluated: { combination, nodes: evaluation.nodes, baseline },
+      evaluated: { revisionSet, nodes: evaluation.nodes, baseline },
       heads,
     })
     const nodes = evaluation.nodes

@@ -37,7 +37,7 @@ const whole = (input: FleetInput, states: readonly EarlierState[]) =>
 
 const keysOf = (fleet: Fleet) => fleet.nodes.map(node => node.key.replace('staging/', ''))
 const newIn = (head: Fleet, base: Fleet) => {
-  const { violations, errors } = evaluateFleet(head, { base, combination: '' }).verdict
+  const { violations, errors } = evaluateFleet(head, { base, revisionSet: '' }).verdict
   return [...violations.map(one => one.rule), ...errors.map(one => one.code)].filter(
     (_, index) => [...violations, ...errors][index]!.state === 'new',
   )
@@ -94,7 +94,7 @@ test('more commits are asked for while a node builds in none, and then it is unk
   expect(fleet.nodes.filter(node => node.unknown).map(node => node.name)).toEqual(['tenants'])
   // any file may say where it leads, so the repositories of the tenants are still concerned
   expect(fleet.nodes.find(node => node.unknown)!.hides).toEqual(expect.arrayContaining([DEV_URL, OPS_URL]))
-  const { verdict } = evaluateFleet(fleet, { combination: '' })
+  const { verdict } = evaluateFleet(fleet, { revisionSet: '' })
   const entry = expect.objectContaining({ source: 'Kustomization/flux-system/tenants', what: 'facts' })
   expect(verdict.notSeen).toEqual(expect.arrayContaining([entry]))
   expect(verdict.summary).toContain('1 Kustomization that never built not visible')
@@ -108,7 +108,7 @@ test('more commits are asked for while a node builds in none, and then it is unk
 
 test('what built once is listed as nothing that is not known', () => {
   const { fleet } = whole(inputOf(OVERLAY), [stateOf({})])
-  const { verdict } = evaluateFleet(fleet, { combination: '' })
+  const { verdict } = evaluateFleet(fleet, { revisionSet: '' })
   expect(verdict.errors).not.toEqual([])
   expect(verdict.notSeen.filter(({ what }) => what === 'facts')).toEqual([])
 })

@@ -54,7 +54,7 @@ export function evaluationOf(
   const { base, baseline, changed, today } = options
   const input = { ...inputOf(given), ...(base ? { config: inputOf(base).fleet.tree } : {}) }
   return evaluateFleet(buildFleet(input), {
-    combination: revisionSetOf(input),
+    revisionSet: revisionSetOf(input),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
     ...(changed === undefined ? {} : { changed }),

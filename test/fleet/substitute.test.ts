@@ -241,7 +241,7 @@ describe('values that only the cluster has', () => {
       expect(digest(evaluationOf(old))).not.toBe(digest(evaluationOf(changed)))
       const evaluation = evaluationOf(changed, { base: old })
       expect(digest(evaluation)).toBe(digest(evaluationOf(old)))
-      expect(evaluation.verdict.combination).not.toBe(evaluationOf(changed).verdict.combination)
+      expect(evaluation.verdict.revisionSet).not.toBe(evaluationOf(changed).verdict.revisionSet)
     })
 
     test('nor by what it takes away, or is the first to declare', () => {

@@ -27,7 +27,7 @@ test('of what fewer people can see neither is told', () => {
 })
 
 test('the status of a pull request says until when something is waived, whatever its message says', () => {
-  const status = { head: 'a'.repeat(40), base: 'main', title: 'Passed', circumstances: { demands: [], worse: [] } }
+  const status = { head: 'a'.repeat(40), base: 'main', title: 'Passed', decisions: { missing: [], worse: [] } }
   const text = statusText({ ...status, verdict: given })
   expect(text).toContain('`Deployment apps/dashboard` on `staging`. Waived until `2027-03-31` by `dev-team`: ')
   const unsaid = finding({ state: 'new', message: 'Moved. Waived until 2099-01-01 by "mallory": "".' })

@@ -91,7 +91,7 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
       releases: 0,
       holes: 0,
     },
-    combination: '0123456789abcdef0123456789abcdef',
+    revisionSet: '0123456789abcdef0123456789abcdef',
     ...over,
   }
 }

@@ -101,10 +101,10 @@ describe('the external id', () => {
     }
   })
 
-  test('is another one for another combination, and knows that the lines are the same', () => {
+  test('is another one for another revisionSet, and knows that the lines are the same', () => {
     const of = (outcome: ReturnType<typeof verdict>) =>
       externalIdOf(outcome, checkRunOf(outcome, context), 'pull-request')
-    const [one, other] = [of(twoViolations()), of({ ...twoViolations(), combination: 'f'.repeat(32) })]
+    const [one, other] = [of(twoViolations()), of({ ...twoViolations(), revisionSet: 'f'.repeat(32) })]
     expect(one).not.toBe(other)
     expect(of(twoViolations())).toBe(one)
     expect(annotatesTheSame(one, other)).toBe(true)
@@ -123,7 +123,7 @@ describe('the external id', () => {
   })
 })
 
-test('how far a judgement is', () => {
+test('how far a evaluation is', () => {
   const titles = [
     announcementOf({ state: 'queued' }),
     announcementOf({ state: 'rendering', rendered: 3, known: 58, total: 61 }),

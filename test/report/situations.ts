@@ -40,7 +40,7 @@ const said = (outcome: Outcome, over: Partial<ReportContext> = {}): Situation =>
   context: { ...context, ...over },
 })
 const amid = (over: Partial<HumanDecisions>): Partial<ReportContext> => ({
-  decisions: { demands: [], worse: [], ...over },
+  decisions: { missing: [], worse: [], ...over },
 })
 const failed = (...violations: Finding[]) => verdict({ result: 'fail', violations })
 const plain = (over: Partial<Finding>) => finding({ level: 'warning', ...over })
@@ -119,8 +119,8 @@ export const SITUATIONS: Readonly<Record<string, () => Situation>> = {
   override: () =>
     said(twoViolations(), amid({ override: { by: 'ada', reason: 'the gate is wrong, see incident 42' } })),
   demand: () =>
-    said(verdict(), { repository: FLEET, ...amid({ demands: [demand, { ...demand, rule: 'gate-workflow-change' }] }) }),
-  'demand-and-violations': () => said(twoViolations(), { repository: FLEET, ...amid({ demands: [demand] }) }),
+    said(verdict(), { repository: FLEET, ...amid({ missing: [demand, { ...demand, rule: 'gate-workflow-change' }] }) }),
+  'demand-and-violations': () => said(twoViolations(), { repository: FLEET, ...amid({ missing: [demand] }) }),
   'worse-of-another-pull-request': () => said(failed(finding()), amid({ worse: [12] })),
   'report-mode': () =>
     said(
@@ -131,12 +131,12 @@ export const SITUATIONS: Readonly<Record<string, () => Situation>> = {
         ],
       }),
     ),
-  fork: () => said(twoViolations(), { fixable: false, ...amid({ demands: [] }) }),
+  fork: () => said(twoViolations(), { fixable: false, ...amid({ missing: [] }) }),
   'fork-that-needs-a-maintainer': () =>
     said(
       verdict(),
       amid({
-        demands: [
+        missing: [
           {
             rule: 'gate-fork-untrusted',
             message: 'The change comes from a fork; a maintainer has to agree to it.',
@@ -173,7 +173,7 @@ export const SITUATIONS: Readonly<Record<string, () => Situation>> = {
       changedPaths: new Set([HOSTILE]),
       ...amid({
         override: { by: HOSTILE, reason: HOSTILE },
-        demands: [{ rule: 'gate-config-change', message: HOSTILE, fix: HOSTILE, path: HOSTILE }],
+        missing: [{ rule: 'gate-config-change', message: HOSTILE, fix: HOSTILE, path: HOSTILE }],
         worse: [7],
       }),
     }),

@@ -100,10 +100,8 @@ test('a comment folds them, and a tenant is not shown them', () => {
 
 test('values in messages stand out where the terminal shows colors, and nowhere else', () => {
   const said = message`Object ${part('object', 'ops/web')} is ${part('value', '\u001b[31mred')}`
-  const one = finding({ message: plainText(said), said })
-  const [plain, colored] = [false, true].map(color =>
-    terminalText(verdict({ violations: [one] }), OPS, undefined, [], color),
-  )
+  const one = finding({ message: plainText(said), typed: said })
+  const [plain, colored] = [false, true].map(color => terminalText(verdict({ violations: [one] }), OPS, { color }))
   expect(plain).not.toContain('\u001b')
   expect(colored).toContain('Object \u001b[1mops/web\u001b[0m is \u001b[1m\\u{1b}[31mred\u001b[0m')
   expect(colored?.replaceAll('\u001b[1m', '').replaceAll('\u001b[0m', '')).toBe(plain)

@@ -79,7 +79,7 @@ test('what has no types is still found by its words', () => {
 
 test('a finding is shown without them, and nothing of them is carried along', () => {
   const said = message`Object mine takes ${part('object', 'webshop')} from ${part('repository', OPS_URL)}`
-  const saidFix = message`Ask ${part('tenant', 'ops-team')}.`
+  const typedFix = message`Ask ${part('tenant', 'ops-team')}.`
   const one = finding({
     tenant: 'dev-team',
     object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'apps', name: 'mine' },
@@ -88,7 +88,7 @@ test('a finding is shown without them, and nothing of them is carried along', ()
     rule: 'sample',
     identity: 'system:serviceaccount:apps:dev-team',
     node: 'staging/apps/dev-team',
-    ...{ message: plainText(said), fix: plainText(saidFix), said, saidFix },
+    ...{ message: plainText(said), fix: plainText(typedFix), said, typedFix },
   })
   const view = viewFor({ ...verdict, violations: [one] }, ['dev-team'], 'https://github.com/acme/dev-team', nodes)
   expect(view.verdict.violations[0]).toMatchObject({

@@ -63,7 +63,7 @@ test('what fits is not folded', () => {
     { text: '### a', label: '' },
     { text: 'one', label: 'x' },
   ]
-  expect(fitBudget('head', sections, undefined, undefined, 40)).toBe('head\n\n### a\n\none')
+  expect(fitBudget('head', sections, { lines: 40 })).toBe('head\n\n### a\n\none')
 })
 
 test('an error about the whole change is as short', () => {

@@ -100,7 +100,7 @@ function openFleet(rbac: string) {
   return (files: Readonly<Record<string, string>>) => {
     const input = { ...inputOf(fleetWith(rbac, files)), config: before.fleet.tree }
     const head = session.build(input)
-    const { verdict } = session.evaluateFleet(head, { combination: revisionSetOf(input), base })
+    const { verdict } = session.evaluateFleet(head, { revisionSet: revisionSetOf(input), base })
     const added = head.nodes.flatMap(node =>
       node.tenant === 'dev-team' && node.identity.impersonated
         ? node.objects.filter(one => !known.has(keyOf(node, one))).map(object => ({ node, object }))

@@ -73,7 +73,7 @@ test('a source with submodules is touched by each of its changes', () => {
     return { ...input, sources: input.sources.map(source => (source.url === DEV_URL ? { ...source, tree } : source)) }
   }
   const evaluated = (head: string, base: string) =>
-    evaluateFleet(buildFleet(withSubmodule(head)), { combination: '', base: buildFleet(withSubmodule(base)) })
+    evaluateFleet(buildFleet(withSubmodule(head)), { revisionSet: '', base: buildFleet(withSubmodule(base)) })
   expect(evaluated('a', 'a').nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
   expect(evaluated('a', 'a').verdict.result).toBe('pass')
   expect(evaluated('b', 'a').verdict.result).toBe('error')

@@ -7,21 +7,21 @@ import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { runGit } from '../../src/git/run-git.ts'
 import { approvedNodes } from '../../workers/apply/approved-nodes.ts'
 import { evaluateRevisionSet } from '../../workers/fleets/evaluate-revision-set.ts'
+import { Evaluator } from '../../workers/fleets/evaluator.ts'
+import { EvaluationThread, LimitExceeded } from '../../workers/fleets/open-thread.ts'
+import type { EvaluateRequest, EvaluationAnswer } from '../../workers/fleets/protocol.ts'
 import type { SourceReader } from '../../workers/fleets/source-reader.ts'
 import type { Installation } from '../../workers/fleets/worker-context.ts'
 import { refuseKnownRepository } from '../../workers/tenants/open-onboarding.ts'
-import { Evaluator } from '../../workers/threads/evaluator.ts'
-import { EvaluationThread, LimitExceeded } from '../../workers/threads/open-thread.ts'
-import type { EvaluateRequest, EvaluationAnswer } from '../../workers/threads/protocol.ts'
 import { command } from '../workers/app-flows/commands.ts'
 import { startStage } from '../workers/story/stage.ts'
 import { deploymentFile } from '../workers/story/tenant-changes.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
 const place = { repository: { url: FLEET }, branch: 'main' } as never
-const JUDGED = {
-  type: 'judged',
-  evaluation: { nodes: [], verdict: { combination: 'same', clusters: [] } },
+const EVALUATED = {
+  type: 'evaluated',
+  evaluation: { nodes: [], verdict: { revisionSet: 'same', clusters: [] } },
   ...{ baseline: [], followed: [] },
 } as unknown as EvaluationAnswer
 
@@ -81,22 +81,22 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       let round = 0
       const evaluate = async () => {
         const wanted = [{ url: `https://github.com/acme/x${++round}`, ref: {} }]
-        return round > levels ? JUDGED : ({ type: 'wanted', wanted, asked: [] } as unknown as EvaluationAnswer)
+        return round > levels ? EVALUATED : ({ type: 'wanted', wanted, asked: [] } as unknown as EvaluationAnswer)
       }
       return rejected(evaluateRevisionSet({ evaluate }, reader, { fleet: place, disabledRules: [] }))
     }
     expect([await evaluateFleet(31), await evaluateFleet(32)]).toEqual([undefined, 'graph-limits'])
   },
 
-  'workers/threads/evaluator.ts MAX_STOPPED': async () => {
+  'workers/fleets/evaluator.ts MAX_STOPPED': async () => {
     const endedAt = async (count: number) => {
       const evaluate = vi.spyOn(EvaluationThread.prototype, 'evaluate').mockImplementation(async request => {
         const { stopped = [] } = request as EvaluateRequest
-        if (stopped.length === count) return JUDGED
+        if (stopped.length === count) return EVALUATED
         throw new LimitExceeded('heap', `staging/apps/k${stopped.length}`)
       })
       const head = { fleet: { url: FLEET, branch: 'main', commit: 'a', tree: { id: 'a' } }, sources: [], opaque: [] }
-      const question = { type: 'judge', head: { ...head, facts: [], disabledRules: [] }, today: '2026-01-01' }
+      const question = { type: 'evaluate', head: { ...head, facts: [], disabledRules: [] }, today: '2026-01-01' }
       try {
         return await rejected(
           new Evaluator({ timeoutMs: 1, heapMb: 1 }).evaluate(question as unknown as EvaluateRequest),
@@ -130,7 +130,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       const evaluator = {
         evaluate: async () => {
           evaluated++
-          return JUDGED
+          return EVALUATED
         },
       }
       let asked = 0

@@ -97,7 +97,7 @@ test('one tenant’s error leaves the others judged', () => {
   expect(nodes.find(node => node.key === 'staging/ops/ops-team')).toMatchObject({ failures: [], findings: [] })
 })
 
-test('the same input gives the same judgement', () => {
+test('the same input gives the same evaluation', () => {
   expect(JSON.stringify(evaluationOf(broken()))).toBe(JSON.stringify(evaluationOf(broken())))
   expect(() => structuredClone(evaluationOf(legacy))).not.toThrow()
 })

@@ -20,7 +20,7 @@ test.each([
   ['  ignore: [{paths: [/spec/replicas]}]\n', []],
   ['  somethingNew: 1\n', ['spec.somethingNew']],
   ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', []],
-])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {
+])('%s passes the evaluation and is refused at apply: %s', (spec, expected) => {
   expect(refused(spec)).toEqual(expected)
 })
 

@@ -37,7 +37,7 @@ function statesAfter(before: Files, after: Files = {}): string[] {
   ].map(fleet => inputOf(miniFleet({ fleet })))
   const evaluation = evaluateFleet(buildFleet({ ...head!, config: base!.fleet.tree }), {
     base: buildFleet(base!),
-    combination: 'c',
+    revisionSet: 'c',
   })
   const { violations } = evaluation.verdict
   return violations.filter(({ object }) => object.name === 'everybody').map(({ state }) => state)
@@ -130,7 +130,7 @@ describe('what a controller of Flux was told to do nothing about is new where it
         }),
       ),
     )
-    const options = { base: buildFleet(was!), combination: 'c' }
+    const options = { base: buildFleet(was!), revisionSet: 'c' }
     const { violations } = evaluateFleet(buildFleet(now!), options).verdict
     return new Set(violations.filter(({ object }) => object.name === 'strayed').map(({ state }) => state))
   }

@@ -18,7 +18,7 @@ spec:
 `
 
 const found = (text: string) => {
-  const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev: withResource(text) })), { combination: '' })
+  const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev: withResource(text) })), { revisionSet: '' })
   return verdict.warnings.flatMap(({ rule, origin, fix }) =>
     rule === 'schema-mismatch' && origin.file === 'deploy/extra.yaml' ? [`${origin.line} ${fix}`] : [],
   )
@@ -46,7 +46,7 @@ test('an object with many misspelled keys is compared a few times, not once for 
       const list = at(root, ['spec', 'template', 'spec', 'containers'])
       return list?.type === 'list' ? [countedItems(list)] : []
     })
-  const { verdict } = evaluateFleet(fleet, { combination: '' })
+  const { verdict } = evaluateFleet(fleet, { revisionSet: '' })
   expect(
     [...verdict.violations, ...verdict.warnings].filter(one => one.rule === 'schema-mismatch').length,
   ).toBeGreaterThan(40)

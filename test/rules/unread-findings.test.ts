@@ -38,7 +38,7 @@ function world(files: Files, spec = '', edit = (text: string) => text): FleetInp
 
 function evaluated(head: FleetInput, base: FleetInput) {
   const { verdict } = evaluateFleet(buildFleet({ ...head, config: base.fleet.tree }), {
-    combination: 'c',
+    revisionSet: 'c',
     base: buildFleet(base),
   })
   return verdict

@@ -100,14 +100,14 @@ test('what was announced on a head that moved is cancelled, which lets nothing p
   expect(shown()).toHaveLength(1)
 })
 
-test('the same verdict in another combination is brought up to date in place; another one is a new run', async () => {
+test('the same verdict in another revisionSet is brought up to date in place; another one is a new run', async () => {
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
   const where = { ...context, headSha }
   await publishVerdict(
     place,
     CHECK,
-    { outcome: { ...twoViolations(), combination: 'f'.repeat(64) }, context: where },
+    { outcome: { ...twoViolations(), revisionSet: 'f'.repeat(64) }, context: where },
     { record: undefined },
   )
   expect(shown()).toHaveLength(1)

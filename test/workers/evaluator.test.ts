@@ -4,10 +4,10 @@ import { message, part, plainText } from '../../src/base/message.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/render-memory.ts'
 import { packSnapshot } from '../../src/git/tree.ts'
 import { undecided } from '../../src/verdict/evaluated.ts'
-import { evaluate, KeptFleet } from '../../workers/threads/evaluate.ts'
-import { Evaluator } from '../../workers/threads/evaluator.ts'
-import { type OpenThread, openThread } from '../../workers/threads/open-thread.ts'
-import { type EvaluateRequest, type EvaluationProgress, RunningNode } from '../../workers/threads/protocol.ts'
+import { evaluate, KeptFleet } from '../../workers/fleets/evaluate.ts'
+import { Evaluator } from '../../workers/fleets/evaluator.ts'
+import { type OpenThread, openThread } from '../../workers/fleets/open-thread.ts'
+import { type EvaluateRequest, type EvaluationProgress, RunningNode } from '../../workers/fleets/protocol.ts'
 import { fleetFiles } from '../fleet/fleets/read-fleet.ts'
 import { openKeptThread } from './story/kept-threads.ts'
 
@@ -19,7 +19,7 @@ function request(files: Record<string, string>, commit = 'a'.repeat(40)): Evalua
   const fleet = { url: 'https://github.com/acme/fleet', branch: 'main', commit, tree }
   const opaque = [{ url: 'https://github.com/acme/dev-team', ref: { branch: 'main' }, reason: 'not given' }]
   return {
-    type: 'judge',
+    type: 'evaluate',
     head: { fleet, sources: [], opaque, facts: [], disabledRules: [], registries: [] },
     today: '2026-01-01',
   }
@@ -28,7 +28,7 @@ function request(files: Record<string, string>, commit = 'a'.repeat(40)): Evalua
 test('judges in a thread; the same question again costs no rendering', async () => {
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   const first = await evaluator.evaluate(request(fleetFiles('acme/fleet')))
-  expect(first).toMatchObject({ type: 'judged', evaluation: { verdict: { result: 'pass' } } })
+  expect(first).toMatchObject({ type: 'evaluated', evaluation: { verdict: { result: 'pass' } } })
   expect(await evaluator.evaluate(request(fleetFiles('acme/fleet')))).toBe(first)
   const other = await evaluator.evaluate(request(fleetFiles('acme/fleet'), 'b'.repeat(40)))
   expect(other).not.toBe(first)
@@ -40,7 +40,7 @@ test('what takes too long is ended, not remembered, and the next question is ans
   await expect(evaluator.evaluate(question)).rejects.toMatchObject({ code: 'evaluation-limits' })
   await evaluator.close()
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
-  expect(await evaluator.evaluate(question)).toMatchObject({ type: 'judged' })
+  expect(await evaluator.evaluate(question)).toMatchObject({ type: 'evaluated' })
 })
 
 test('who opened a thread hears whether it can be used again', async () => {
@@ -84,7 +84,7 @@ test('a node at which it is ended is an error of that node, and the others are j
   const node = 'staging/flux-system/many-1'
   const question = { ...request(manyNodes(3)), stopped: [node] }
   const answer = evaluate(question, new KeptFleet(), undefined, key => ran.push(key))
-  if (answer.type !== 'judged') throw new Error(answer.type)
+  if (answer.type !== 'evaluated') throw new Error(answer.type)
   const { errors } = answer.evaluation.verdict
   expect(errors.map(({ code, node: at }) => [code, at])).toEqual([['evaluation-limits', node]])
   expect(answer.evaluation.nodes.find(({ key }) => key === 'staging/flux-system/many-2')?.objects).not.toEqual([])
@@ -137,7 +137,7 @@ test('says how far it is while it takes a while, with what need not be rendered 
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   const told: EvaluationProgress[] = []
   const files = manyNodes(300)
-  expect(await evaluator.evaluate(request(files), one => told.push(one))).toMatchObject({ type: 'judged' })
+  expect(await evaluator.evaluate(request(files), one => told.push(one))).toMatchObject({ type: 'evaluated' })
   expect(told.length).toBeGreaterThan(0)
   const counts = told.map(({ rendered }) => rendered)
   expect(counts).toEqual([...counts].sort((a, b) => a - b))
@@ -165,11 +165,11 @@ test('what a value in an error is crosses from the thread with it', async () => 
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   const files = { ...fleetFiles('acme/fleet'), '.github/bailiwick.yaml': 'nothing: of this\n' }
   const answer = await evaluator.evaluate(request(files))
-  if (answer.type !== 'judged') throw new Error(answer.type)
+  if (answer.type !== 'evaluated') throw new Error(answer.type)
   const [error] = answer.evaluation.verdict.errors
-  const { message: text, said } = error!
-  expect(said && plainText(said)).toBe(text)
-  expect(said?.parts).toContainEqual({ type: 'code', value: '.github/bailiwick.yaml', text: '.github/bailiwick.yaml' })
+  const { message: text, typed } = error!
+  expect(typed && plainText(typed)).toBe(text)
+  expect(typed?.parts).toContainEqual({ type: 'code', value: '.github/bailiwick.yaml', text: '.github/bailiwick.yaml' })
 })
 
 test('an error of everything keeps what its values are', () => {
@@ -180,6 +180,6 @@ test('an error of everything keeps what its values are', () => {
   expect(verdict.errors[0]).toMatchObject({
     message: 'no tree of acme/ops',
     said,
-    saidFix: message`Push ${part('branch', 'main')}.`,
+    typedFix: message`Push ${part('branch', 'main')}.`,
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairQueue } from '../../workers/threads/evaluator.ts'
+import { FairQueue } from '../../workers/fleets/evaluator.ts'
 
 /** A queue whose work ends when it is told to, and the order in which it began. */
 function started(places: number) {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { KeptNodes } from '../../workers/apply/watched-cluster.ts'
 import { approvedNode } from '../cluster/approved-node.ts'
 
-const node = (name: string, text = 'x', combination = 'one') =>
-  approvedNode('u', name, [{ kind: 'ConfigMap', text }], { combination })
+const node = (name: string, text = 'x', revisionSet = 'one') =>
+  approvedNode('u', name, [{ kind: 'ConfigMap', text }], { revisionSet })
 
 test('what was approved last is kept exactly, and nothing of before', () => {
   const kept = new KeptNodes()

@@ -4,9 +4,9 @@ import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { NodeRetries } from '../../workers/apply/cluster-memory.ts'
 
 const said: AppliedNode = { key: 'a', user: 'u', outcome: 'failed', reason: 'busy', objects: [] }
-const node = (combination = 'one', settings = {}) => ({
+const node = (revisionSet = 'one', settings = {}) => ({
   key: 'a',
-  combination,
+  revisionSet,
   settings: { ...DEFAULT_SETTINGS, ...settings },
 })
 
@@ -33,7 +33,7 @@ test('its own retryInterval counts, every time', () => {
   expect(retries.nextInMs()).toBe(5_000)
 })
 
-test('another combination is tried at once, and begins anew', () => {
+test('another revisionSet is tried at once, and begins anew', () => {
   const retries = new NodeRetries(() => 0)
   for (let attempt = 0; attempt < 3; attempt++) retries.failed(node(), said)
   expect(retries.resting(node('two'))).toBeUndefined()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { packSnapshot } from '../../src/git/tree.ts'
-import { evaluate } from '../../workers/threads/evaluate.ts'
-import { type EvaluateRequest, requestKey } from '../../workers/threads/protocol.ts'
+import { evaluate } from '../../workers/fleets/evaluate.ts'
+import { type EvaluateRequest, requestKey } from '../../workers/fleets/protocol.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, OPS_URL, opsFiles } from '../fleet/mini-fleet.ts'
 
 const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: kube-system}\n'
@@ -23,7 +23,7 @@ const source = (url: string, files: Readonly<Record<string, string>>) => ({
 })
 
 const request = (today: string): EvaluateRequest => ({
-  type: 'judge',
+  type: 'evaluate',
   today,
   head: {
     fleet: {
@@ -48,7 +48,7 @@ test('an answer is remembered for a day, on which a waiver holds or does not', (
   expect(requestKey(request('2026-07-01'))).not.toBe(requestKey(request('2026-06-30')))
   const stateOn = (today: string) => {
     const answer = evaluate(request(today))
-    return answer.type === 'judged' ? answer.evaluation.verdict.violations.map(one => one.state) : answer
+    return answer.type === 'evaluated' ? answer.evaluation.verdict.violations.map(one => one.state) : answer
   }
   expect(stateOn('2026-06-30')).toEqual(['waived'])
   expect(stateOn('2026-07-01')).toEqual(['new'])

@@ -55,7 +55,7 @@ export class FleetReplay {
     const tree = await this.#tree(ref)
     const url = this.#address(tree)
     const fleet = await this.#fleet(tree, url)
-    return evaluateFleet(fleet, { baseline: baselineOf(tree, url), combination: '' })
+    return evaluateFleet(fleet, { baseline: baselineOf(tree, url), revisionSet: '' })
   }
 
   /** A commit as a pull request onto its first parent. */
@@ -66,7 +66,7 @@ export class FleetReplay {
     const url = this.#address(before)
     const base = await this.#fleet(before, url)
     const fleet = await this.#fleet(after, url, { config: before, retain: retainOf(base) })
-    const evaluation = evaluateFleet(fleet, { base, combination: '' })
+    const evaluation = evaluateFleet(fleet, { base, revisionSet: '' })
     const seconds = (performance.now() - started) / 1000
     return { commit, subject, seconds, ...evaluation }
   }
@@ -83,7 +83,7 @@ export class FleetReplay {
       const edited = { ...one, tree: editedTree(one.tree, edits) }
       const [home, given] = one === own ? [edited.tree, []] : [tree, [edited]]
       const { fleet: after } = await this.#built(home, url, compared, given)
-      return { fleet: after, ...evaluateFleet(after, { base: fleet, combination: '' }) }
+      return { fleet: after, ...evaluateFleet(after, { base: fleet, revisionSet: '' }) }
     }
     const own = { url, branch: input.fleet.branch, tree }
     const all = [own, ...tenantTrees(fleet, input)]

@@ -48,7 +48,7 @@ export async function applyNode(
   target: ApplyTarget = { client },
   moves?: Moves,
 ): Promise<NodeResult> {
-  const { key, user, parent, prune, combination } = node
+  const { key, user, parent, prune, revisionSet } = node
   const own = { parent, user, prune, deletionPolicy: node.settings.deletionPolicy }
   const before = inventoryAt(client, known, target) ?? newNodeInventory(client, node, target)
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
@@ -75,7 +75,7 @@ export async function applyNode(
     signal,
     beforeWrite: async () => {
       const entries = unionEntries(before.entries, planned)
-      claimed = await claim(client, before, { ...own, combination, entries, settled: false })
+      claimed = await claim(client, before, { ...own, revisionSet, entries, settled: false })
     },
   })
   const wanted = new Set(planned.map(entry => entry.id))
@@ -92,7 +92,7 @@ export async function applyNode(
   const content = { ...own, entries, ...(complete ? done : {}) }
   if (claimed === before && isDeepStrictEqual({ ...before, ...content }, before))
     return { ...result, inventory: before }
-  return { ...result, inventory: await claim(client, claimed, { ...content, combination }) }
+  return { ...result, inventory: await claim(client, claimed, { ...content, revisionSet }) }
 }
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]

@@ -7,9 +7,9 @@ import type { EvaluatedNode, Evaluation, Verdict } from '../../src/rules/model/f
 import { type ApprovedNode, approve, type Heads, type Held } from '../../src/verdict/approve.ts'
 import { massPrunes, type PruneLimits } from '../../src/verdict/mass-prune.ts'
 import { type EvaluatedRevisionSet, evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
+import type { EvaluateRequest } from '../fleets/protocol.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import type { FleetPlace, SourceInstallation, WorkerContext } from '../fleets/worker-context.ts'
-import type { EvaluateRequest } from '../threads/protocol.ts'
 import type { NodeResult } from './apply-node.ts'
 import type { Moves } from './moves.ts'
 
@@ -52,14 +52,14 @@ export async function approvedNodes(
     const evaluated = await evaluateRevisionSet(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = evaluated.evaluation
     const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
-    const { combination } = verdict
+    const { revisionSet } = verdict
     const heads = await presentHeads(new SourceReader(look()), place, evaluated)
     const bound = { cluster, fleet, branch, kubeConfigs, kmsKeys }
-    const known = { combination, nodes, baseline: evaluated.baseline }
+    const known = { revisionSet, nodes, baseline: evaluated.baseline }
     const { apply, held, open } = approve({ binding: bound, evaluated: known, heads })
     assertBound(binding, verdict)
     const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
-    if (heads.combination === combination) {
+    if (heads.revisionSet === revisionSet) {
       const { evaluation, fleetCommit, question } = evaluated
       return { nodes: here, evaluation, apply, held, fleetCommit, open, question, heads }
     }
@@ -70,7 +70,7 @@ export async function approvedNodes(
   )
 }
 
-/** The present commits of the branches; `combination` is the evaluated one only if nothing has moved. */
+/** The present commits of the branches; `revisionSet` is the evaluated one only if nothing has moved. */
 async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: EvaluatedRevisionSet) {
   const fleet = { url: place.repository.url, branch: place.branch }
   const commit = await reader.headOf({ url: fleet.url, ref: { branch: fleet.branch } })
@@ -78,7 +78,7 @@ async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: 
   const before = evaluated.sources.map(source => ('commit' in source ? source.commit : ''))
   const same = commit === evaluated.fleetCommit && sources.every((source, index) => source.commit === before[index])
   return {
-    combination: same ? evaluated.evaluation.verdict.combination : '',
+    revisionSet: same ? evaluated.evaluation.verdict.revisionSet : '',
     complete: true,
     fleet: { ...fleet, commit: commit ?? '' },
     sources: sources.filter(source => source.commit !== ''),

@@ -129,7 +129,7 @@ const LONGEST_MS = 300_000
 
 interface Failure {
   /** The revision set that was tried; another one is tried at once. */
-  readonly combination: string
+  readonly revisionSet: string
   readonly attempts: number
   readonly at: number
   readonly applied: AppliedNode
@@ -145,21 +145,21 @@ export class NodeRetries {
   }
 
   /** The last result of a node that waits for its retry; undefined: it may be tried now. */
-  resting({ key, combination }: Pick<ApprovedNode, 'key' | 'combination'>): AppliedNode | undefined {
+  resting({ key, revisionSet }: Pick<ApprovedNode, 'key' | 'revisionSet'>): AppliedNode | undefined {
     const failure = this.#failures.get(key)
-    return failure?.combination === combination && failure.at > this.#now() ? failure.applied : undefined
+    return failure?.revisionSet === revisionSet && failure.at > this.#now() ? failure.applied : undefined
   }
 
   /** Schedules a retry after the node's retryInterval, else after a pause that grows while the same set fails. */
-  failed(node: Pick<ApprovedNode, 'key' | 'combination' | 'settings'>, applied: AppliedNode): void {
-    const { key, combination } = node
+  failed(node: Pick<ApprovedNode, 'key' | 'revisionSet' | 'settings'>, applied: AppliedNode): void {
+    const { key, revisionSet } = node
     const before = this.#failures.get(key)
-    const attempts = before?.combination === combination ? before.attempts + 1 : 1
+    const attempts = before?.revisionSet === revisionSet ? before.attempts + 1 : 1
     const { retryIntervalMs, intervalMs } = node.settings
     const growing = Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_MS)
     // without a retryInterval, that of `interval` counts
     const pause = retryIntervalMs === intervalMs ? growing : Math.max(retryIntervalMs, FIRST_MS)
-    this.#failures.set(key, { combination, attempts, at: this.#now() + pause, applied })
+    this.#failures.set(key, { revisionSet, attempts, at: this.#now() + pause, applied })
   }
 
   /** Whether the last attempt failed. */

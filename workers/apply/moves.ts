@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../src/base/errors.ts'
+import { unlessRefused } from '../../src/base/errors.ts'
 import { entryOf, type Inventory, type InventoryEntry } from '../../src/cluster/inventory.ts'
 import { idOf } from '../../src/cluster/json.ts'
 import type { Owner } from '../../src/cluster/ownership.ts'
@@ -135,10 +135,5 @@ const placeOf = (cluster: string, id: string) => `${cluster} ${id}`
 
 /** Undefined for an id that no inventory can hold. */
 function entryIdOf(id: Parameters<typeof entryOf>[0]): string | undefined {
-  try {
-    return entryOf(id).id
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => entryOf(id).id)
 }

@@ -68,7 +68,7 @@ function workOf({ binding, approved, record, repositories, prunes }: WorkInput):
     cluster,
     engine: ENGINE_VERSION,
     fleet: { url, branch, commit: fleetCommit },
-    revisionSet: evaluation.verdict.combination,
+    revisionSet: evaluation.verdict.revisionSet,
     repositories: own.map(described),
     heads: [...record.heads.values()]
       .filter(ofOwn)
@@ -114,7 +114,7 @@ export async function publishResults(
   const results = await work.reported(cluster)
   if (!results) return
   const offer = offers.get(cluster)
-  if (offer?.approved.evaluation.verdict.combination !== results.revisionSet) return queue.add('reconcile', { cluster })
+  if (offer?.approved.evaluation.verdict.revisionSet !== results.revisionSet) return queue.add('reconcile', { cluster })
   await publishReported(offer, results)
   const approved = new Set(offer.approved.apply.map(({ key }) => key))
   const isWaiting = !results.isRunning && waitingNodes(results).some(key => approved.has(key))

@@ -54,17 +54,17 @@ export async function openApproved(
   const values = clusterValues(read, seal)
   if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, unopened, seal }), awaitsValues: true }
   const answer = await evaluator.evaluate({ ...question, values }).catch(limited)
-  if (answer?.type !== 'judged') {
+  if (answer?.type !== 'evaluated') {
     for (const { key } of open) if (!unread.has(key)) unread.set(key, UNEVALUATED)
     return { ...approved, ...approveOpened({ before, unread, unopened, seal }) }
   }
   const { verdict, nodes } = answer.evaluation
-  const { combination } = verdict
+  const { revisionSet } = verdict
   const { name, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
   const approval = approve({
     binding: { cluster: name, fleet, branch, kubeConfigs, kmsKeys },
-    evaluated: { combination, nodes, baseline: answer.baseline },
-    heads: { ...heads, combination },
+    evaluated: { revisionSet, nodes, baseline: answer.baseline },
+    heads: { ...heads, revisionSet },
   })
   const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
   const after = { nodes: here, approval }

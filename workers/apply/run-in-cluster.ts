@@ -14,7 +14,7 @@ import { openTokenClient } from '../../src/github/client/client-class.ts'
 import { createLog, type Log } from '../../src/process/log.ts'
 import { stopOnSignal } from '../../src/process/run-process.ts'
 import { startServer } from '../../src/surface/web/server.ts'
-import { Evaluator } from '../threads/evaluator.ts'
+import { Evaluator } from '../fleets/evaluator.ts'
 import { serveCluster } from './serve-cluster.ts'
 
 /** Serves the clusters of a worker in a cluster until the process is stopped. Throws `config`. */

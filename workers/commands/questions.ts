@@ -63,7 +63,7 @@ export const status: BailiwickCommand = {
     const decisions = await readDecisions(command, pull, evaluated, runs)
     const { title } = checkRunOf(evaluated.outcome, { ...evaluated.context, decisions })
     const reply = statusText({
-      ...{ head: pull.head.sha, base: pull.base.ref, title, circumstances: decisions },
+      ...{ head: pull.head.sha, base: pull.base.ref, title, decisions: decisions },
       ...(run ? { run } : {}),
       ...(verdict ? { verdict } : {}),
     })

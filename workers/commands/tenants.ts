@@ -5,11 +5,11 @@ import { OFFBOARD_USAGE, type OffboardRequest, parseOffboard } from '../../src/t
 import { ONBOARD_USAGE, parseOnboardCommand, removedOption } from '../../src/tenants/onboard/parse-command.ts'
 import { codeSpan } from '../../src/tenants/onboard/request.ts'
 import { askThread } from '../fleets/evaluate-revision-set.ts'
+import type { ChangeRequest } from '../fleets/protocol.ts'
 import { openRecordedPull } from '../gate/record-decision.ts'
 import { advanceOffboarding, requestOf } from '../tenants/offboarding.ts'
 import { prepareOnboarding } from '../tenants/onboarding-access.ts'
 import { openWithAccess, refuseForeignRepository, refuseKnownRepository } from '../tenants/open-onboarding.ts'
-import type { ChangeRequest } from '../threads/protocol.ts'
 import { type BailiwickCommand, type CommandContext, decidesHere, mayMaintain } from './command-context.ts'
 
 /**

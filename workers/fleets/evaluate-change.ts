@@ -14,8 +14,8 @@ import { affectedRepositories } from '../../src/verdict/affected-repositories.ts
 import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
 import type { Changes } from '../../src/verdict/diff/changes.ts'
 import { isPassing } from '../job-error.ts'
-import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-revision-set.ts'
+import type { RevisionSetSnapshot } from './protocol.ts'
 import { type Contributors, narrowerSources, type Pin, SourceReader } from './source-reader.ts'
 import type { Case, FleetPlace, Installation } from './worker-context.ts'
 

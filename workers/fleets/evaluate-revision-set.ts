@@ -12,8 +12,8 @@ import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
 import type { Changes } from '../../src/verdict/diff/changes.ts'
 import { undecided } from '../../src/verdict/evaluated.ts'
 import { isPassing } from '../job-error.ts'
-import type { Evaluator } from '../threads/evaluator.ts'
-import type { EvaluateRequest, EvaluationAnswer, EvaluationRequest, RevisionSetSnapshot } from '../threads/protocol.ts'
+import type { Evaluator } from './evaluator.ts'
+import type { EvaluateRequest, EvaluationAnswer, EvaluationRequest, RevisionSetSnapshot } from './protocol.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, SourceReader } from './source-reader.ts'
 import type { Case, FleetPlace, Installation, WorkerContext } from './worker-context.ts'
 
@@ -86,7 +86,7 @@ export async function evaluateRevisionSet(
     const known = foreign.filter(url => url !== changed)
     const base = request.base && (await snapshot(view, request.base, known))
     const question: EvaluateRequest = {
-      type: 'judge',
+      type: 'evaluate',
       head: head.snapshot,
       ...(base ? { base: base.snapshot } : {}),
       ...(changed === undefined ? {} : { changed }),
@@ -109,7 +109,7 @@ export async function evaluateRevisionSet(
     }
     if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
     const { evaluation, baseline, gated, changes, prunes, followed, isDark } = settled(answer, wanted)
-    const hides = answer.type === 'judged' ? evaluation.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
+    const hides = answer.type === 'evaluated' ? evaluation.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
     const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
     const { commit } = head.snapshot.fleet
     const compared = { ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
@@ -123,13 +123,13 @@ export async function evaluateRevisionSet(
   )
 }
 
-type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pinned' | 'gated' | 'stopped'> & {
+type Settled = Omit<Extract<EvaluationAnswer, { type: 'evaluated' }>, 'type' | 'pinned' | 'gated' | 'stopped'> & {
   readonly gated?: readonly GatedBranch[]
 }
 
 /** Of a fleet that could not be built at all, only the requested sources are known. */
 function settled(answer: EvaluationAnswer, wanted: readonly WantedSource[]): Settled {
-  if (answer.type === 'judged') return answer
+  if (answer.type === 'evaluated') return answer
   return { evaluation: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
 }
 
@@ -241,7 +241,7 @@ function fleetSource(fleet: FleetPlace): WantedSource {
 
 function refusal(answer: EvaluationAnswer) {
   if (answer.type === 'refused') return answer
-  throw new TypeError(`the rendering thread answered ${answer.type} to a question for a judgement`)
+  throw new TypeError(`the rendering thread answered ${answer.type} to a question for a evaluation`)
 }
 
 /** A fleet at its present commits, with every source that it reads. */

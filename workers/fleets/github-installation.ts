@@ -16,7 +16,7 @@ import { readRole } from '../../src/github/people.ts'
 import { readLayers, readRuleset } from '../../src/github/protection.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import { checkNameOf } from '../../src/verdict/check-names.ts'
-import { evaluateGate } from '../../src/verdict/evaluate-gate.ts'
+import { evaluateProtection } from '../../src/verdict/evaluate-protection.ts'
 import { readDesignation } from './designation.ts'
 import { findRepository } from './source-reader.ts'
 import {
@@ -223,7 +223,7 @@ async function requiresCheck(
   const readOne = async (ruleset: number) => readRuleset({ ...repository, octokit: await app.client(id) }, ruleset)
   const [identity, found] = await Promise.all([app.identity(), readLayers({ ...repository, octokit }, branch, readOne)])
   const known = { url: repository.url, branch, ...found, evaluated: [], namesakes: [] }
-  return evaluateGate(known, { name: checkNameOf(branch), app: identity.id }).state === 'real'
+  return evaluateProtection(known, { name: checkNameOf(branch), app: identity.id }).state === 'real'
 }
 
 /** The requests of an evaluation to an installation, with their answers: enough to evaluate again without them. */

@@ -13,7 +13,7 @@ import { openSnapshot, type TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
-import type { EarlierSnapshot, PinnedRepository, RevisionSetSnapshot } from '../threads/protocol.ts'
+import type { EarlierSnapshot, PinnedRepository, RevisionSetSnapshot } from './protocol.ts'
 import type { FleetPlace, Installation, SourceInstallation } from './worker-context.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */

@@ -14,7 +14,7 @@ import type { Outbox } from '../../src/receive/outbox.ts'
 import type { Attempt, Queue } from '../../src/receive/queue.ts'
 import type { PageStore } from '../../src/surface/pages/page-store.ts'
 import type { StatementStore, WorkStore } from '../../src/surface/pages/work-store.ts'
-import type { Evaluator } from '../threads/evaluator.ts'
+import type { Evaluator } from './evaluator.ts'
 
 /** What all jobs share. It has no state of a job, so a crash loses nothing. */
 export interface WorkerContext {

@@ -38,7 +38,7 @@ export async function readDecisions(
     ...(hold ? { hold } : {}),
     ...(override ? { override } : {}),
     ...(approvals.length > 0 ? { approvals } : {}),
-    ...{ demands: missing, worse: [] },
+    ...{ missing, worse: [] },
   }
 }
 
@@ -66,10 +66,10 @@ export async function readGroupDecisions(
   const [hold, asked] = await Promise.all([readHold(subject, pull), readApprovals(subject, { pull, runs }, evaluated)])
   const { missing, approvals } = asked
   const given = approvals.length > 0 ? { approvals } : {}
-  const present: HumanDecisions = { ...NO_DECISIONS, ...(hold ? { hold } : {}), ...given, demands: missing }
+  const present: HumanDecisions = { ...NO_DECISIONS, ...(hold ? { hold } : {}), ...given, missing }
   const decided: CommitOutcome = {
     ...evaluated,
-    context: { ...evaluated.context, decisions: { ...NO_DECISIONS, demands: missing } },
+    context: { ...evaluated.context, decisions: { ...NO_DECISIONS, missing } },
   }
   if (!alone || !blocks(decided)) return present
   const override = await readOverride(subject, pull, await runs())

@@ -28,9 +28,9 @@ import type { AccessOverview, AccessView } from '../../src/verdict/audit/access-
 import type { ClusterAudit } from '../../src/verdict/audit/audit-item.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { StandingFleet } from '../fleets/evaluate-revision-set.ts'
+import type { RevisionSetSnapshot } from '../fleets/protocol.ts'
 import { narrowerSources, withoutSources } from '../fleets/source-reader.ts'
 import type { Case, FleetPlace, Installation, WorkerContext } from '../fleets/worker-context.ts'
-import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 import { headsThatDecide } from './bases.ts'
 import { type CommitOutcome, decisionOf, readFixes, textsOf } from './commit-outcome.ts'
 

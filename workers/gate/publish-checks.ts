@@ -155,16 +155,8 @@ interface Announcing {
  * and completed by the verdict. Errors here are only logged.
  */
 export function announceSlow(announcing: Announcing): Announced {
-  const {
-    place,
-    headSha,
-    names,
-    runs,
-    withLock = atOnce,
-    log,
-    patienceMs = PATIENCE_MS,
-    everyMs = EVERY_MS,
-  } = announcing
+  const { place, headSha, names, runs, log } = announcing
+  const { withLock = atOnce, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
   let progress: Progress = { state: 'queued' }
   let shownTitle: string | undefined
   let made: readonly OurCheckRun[] = []

@@ -22,7 +22,7 @@ import { foreignCommits } from '../../src/verdict/append-decisions.ts'
 import type { FleetSurvey } from '../../src/verdict/audit/survey-fleet.ts'
 import { namesBranch } from '../../src/verdict/branch-ruleset.ts'
 import { isTenancyCheck, ownCheckName } from '../../src/verdict/check-names.ts'
-import { evaluateGate, type OurCheck, trailGaps } from '../../src/verdict/evaluate-gate.ts'
+import { evaluateProtection, type OurCheck, trailGaps } from '../../src/verdict/evaluate-protection.ts'
 import { NOTHING_EVALUATED } from '../../src/verdict/evaluated.ts'
 import { TRAIL_BRANCH } from '../../src/verdict/trail-entry.ts'
 import type { EvaluatedRevisionSet } from '../fleets/evaluate-revision-set.ts'
@@ -70,7 +70,7 @@ export async function surveyOf(
     ),
   })
   if (answer.type === 'surveyed') return answer.survey
-  if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its judgement did not read')
+  if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its evaluation did not read')
   const { errors } = evaluation.verdict
   const own = { url: repository.url, branch }
   return {
@@ -189,14 +189,14 @@ class GateReader {
       checks.some(one => isTenancyCheck(one.context)) ? this.#ruleset(repository, id) : undefined,
     )
     const known = { url: repository.url, branch, ...layers, evaluated: [], namesakes: [] }
-    const first = evaluateGate(known, check)
+    const first = evaluateProtection(known, check)
     if (first.state === 'real' || first.state === 'weak') return first
     // not gated: looks for rules that resemble a gate, and for namesakes of the check
     const evaluated = (await this.#evaluatedOf(repository)).filter(
       one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
     )
     const namesakes = await listNamesakes(repository, { branch, name: check.name })
-    return evaluateGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
+    return evaluateProtection({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
   }
 
   #ruleset(repository: Repository, id: number): Promise<Ruleset | undefined> {

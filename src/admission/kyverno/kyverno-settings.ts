@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { oncePer } from '../../base/once-per.ts'
 import { kubernetesLibrary } from '../../expr/libraries/kubernetes-library.ts'
 import { nodeOf } from '../../fleet/model/kustomization-spec.ts'
@@ -105,13 +105,10 @@ function patterns(text = '', isIncluded: boolean): string[] {
 function jsonAt(object: KubeObject, key: string): Node | undefined {
   const text = stringAt(object.root, ['data', key])
   if (text === undefined) return undefined
-  try {
+  return unlessRefused(undefined, () => {
     const [root] = parseDocuments({ repository: '', path: key }, new TextEncoder().encode(text))
     return root
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  })
 }
 
 /** `matchConditions` of a webhook, in the order in which the API server evaluates them. */

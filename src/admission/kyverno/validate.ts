@@ -137,7 +137,7 @@ function validateElement(
 ): RuleOutcome | undefined {
   const scope = valueAt(loop, ['elementScope'])
   if (scope === true && !isFields(element)) {
-    return { status: 'error', message: 'elementScope is set for an element that is no map', path: [] }
+    return { status: 'error', message: 'elementScope is set for an element that is not a map', path: [] }
   }
   addEntries(valueAt(loop, ['context']), context, asked.world)
   try {

@@ -144,10 +144,10 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['client-key', 'would read a file of this process'],
   ['certificate-authority', 'would read a file of this process'],
   ['proxy-url', 'would send requests to another address'],
-  ['as', 'would act as somebody else than its credentials'],
-  ['as-uid', 'would act as somebody else than its credentials'],
-  ['as-groups', 'would act as somebody else than its credentials'],
-  ['as-user-extra', 'would act as somebody else than its credentials'],
+  ['as', 'would act as another user than its credentials'],
+  ['as-uid', 'would act as another user than its credentials'],
+  ['as-groups', 'would act as another user than its credentials'],
+  ['as-user-extra', 'would act as another user than its credentials'],
 ])
 
 /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -179,13 +179,8 @@ function keyOf({ path, source }: UnnamedRoot): string {
 const followedOf = ({ source }: Pick<ClusterRoot, 'source'>) => (source === undefined ? '' : followed(source))
 
 function followed(source: NonNullable<UnnamedRoot['source']>): string {
-  try {
-    return `${normaliseUrl(urlOf(source))} ${refKey(sourceRefOf(source))}`
-  } catch (error) {
-    // its error is reported where it is followed
-    if (error instanceof BailiwickError) return ''
-    throw error
-  }
+  // its error is reported where it is followed
+  return unlessRefused('', () => `${normaliseUrl(urlOf(source))} ${refKey(sourceRefOf(source))}`)
 }
 
 /** Any other may turn out to be what a cluster leads to, so those come first. */

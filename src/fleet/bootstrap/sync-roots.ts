@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
@@ -220,12 +220,7 @@ function ofChart(
 
 /** Where its patches are wrong, the root starts as if there were none, and what renders them gets the error. */
 function startOf(instance: KubeObject): ReturnType<typeof installedSync> {
-  try {
-    return installedSync(instance)
-  } catch (error) {
-    if (error instanceof BailiwickError) return {}
-    throw error
-  }
+  return unlessRefused({}, () => installedSync(instance))
 }
 
 /** Where `flux bootstrap` puts its own files, below the folder that it follows. */
@@ -334,13 +329,10 @@ function read(tree: Tree, repository: string, path: string): FluxFile[] {
   if (!bytes) return []
   const text = bufferOf(bytes)
   if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
-  try {
+  return unlessRefused([], () => {
     const documents = parseDocuments({ repository, path }, bytes)
     return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]
-  } catch (error) {
-    if (error instanceof BailiwickError) return []
-    throw error
-  }
+  })
 }
 
 function tooMany(repository: string, path: string): BailiwickError {
@@ -390,10 +382,8 @@ export function probeBootstrap(
     if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)
   }
   if (files.size === 0) return undefined
-  try {
-    return renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization).objects
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(
+    undefined,
+    () => renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization).objects,
+  )
 }

@@ -45,7 +45,7 @@ export function addressOf(kind: string, object: KubeObject): WrittenAddress | un
   if (!field || !node || (node.type === 'scalar' && (node.value === null || node.opaque))) return undefined
   const { path } = field
   const written = stringAt(object.root, path)
-  if (written === undefined) return { path, written: '', address: 'is no text' }
+  if (written === undefined) return { path, written: '', address: 'is not text' }
   if (written.includes('${')) return undefined
   const address = noPort(written) ?? readAddress(written, field.form)
   const bucket = kind === BUCKET && typeof address !== 'string' && stringAt(object.root, ['spec', 'bucketName'])

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { fluxKind, sourceNamed } from '../../kube/flux-kinds.ts'
@@ -111,7 +111,7 @@ function presumedSources({ waiting, sources, tenancy }: Walk): string[] {
   const { tree } = sources.own.artifact
   const isHere = (claim: Claim, id: string): boolean => {
     if (claim.parent.tenant !== undefined) return false
-    try {
+    return unlessRefused(false, () => {
       const { namespace } = readName(claim.kustomization)
       const { path, source } = readSpec(claim.kustomization, namespace)
       if (fluxKind(sourceNamed(source.kind))?.source !== 'git') return false
@@ -119,10 +119,7 @@ function presumedSources({ waiting, sources, tenancy }: Walk): string[] {
       if (tenancy.owners.has(namespace) || tenancy.owners.has(source.namespace)) return false
       const folder = artifactPath(path)
       return folder !== '' && tree.entry(folder)?.type === 'directory'
-    } catch (error) {
-      if (!(error instanceof BailiwickError)) throw error
-      return false
-    }
+    })
   }
   return waiting.sources().flatMap(([id, claims]) => (claims.every(claim => isHere(claim, id)) ? [id] : []))
 }

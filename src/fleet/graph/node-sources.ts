@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { type Artifact, packTree } from '../../flux/artifact.ts'
 import { admits, readSourceAcl } from '../../flux/references.ts'
 import { type Copied, copiedTree } from '../../flux/source-trees.ts'
@@ -260,12 +260,7 @@ function seen(resolved: Resolved): Pick<ChartSource, 'commit' | 'opaque' | 'lent
 
 /** A chart of too many sources is an error that the rules say. */
 function contentOf(release: KubeObject, objects: ClusterObjects): ReturnType<typeof chartContent> {
-  try {
-    return chartContent(release, objects)
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => chartContent(release, objects))
 }
 
 /** `named` takes down the sources that were looked for. */

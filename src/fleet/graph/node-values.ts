@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { codeWord, message, part } from '../../base/message.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
@@ -153,12 +153,7 @@ export class ValueIndex {
   isOfCluster(id: string): boolean {
     const object = this.#objects.get(id)
     if (!object || this.#declared.has(id)) return true
-    try {
-      return [...variablesOf(object.root).values()].some(({ hidden }) => hidden === 'opaque')
-    } catch (error) {
-      if (error instanceof BailiwickError) return false
-      throw error
-    }
+    return unlessRefused(false, () => [...variablesOf(object.root).values()].some(({ hidden }) => hidden === 'opaque'))
   }
 
   /** What was read on the cluster for a Kustomization. */

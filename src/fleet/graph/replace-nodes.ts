@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { work } from '../../base/work.ts'
 import { packTree } from '../../flux/artifact.ts'
 import { isOfKind, isRoot } from '../../flux/references.ts'
@@ -231,7 +231,7 @@ function replacement(before: CurrentState, node: FleetNode, content: SourceConte
   if (!record || record.artifact.repository !== source.url || record.artifact.composed) return undefined
   const budget = tenant === undefined ? new RenderBudget(PLATFORM_SCALE) : budgetBeside(before, node)
   if (!budget) return undefined
-  try {
+  return unlessRefused(undefined, () => {
     const artifact = { ...record.artifact, tree: content.tree }
     const findSource = (kind: string, name: string) => record.values.get(`${kind}/${name}`)
     const facts = { findSource, strict: record.strict, budget }
@@ -240,10 +240,7 @@ function replacement(before: CurrentState, node: FleetNode, content: SourceConte
     if (!staysPut(before, node, again.objects)) return undefined
     const digest = again.objects === objects ? node.digest : digestOfTexts(objectTexts(again.objects))
     return { ...node, source: now, objects: again.objects, digest }
-  } catch (caught) {
-    if (caught instanceof BailiwickError) return undefined
-    throw caught
-  }
+  })
 }
 
 /** What the other nodes of the tenant leave over; undefined where one of them may not have been rendered as a whole. */

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { overrideMetadata, readObjects } from '../../flux/built-objects.ts'
@@ -296,16 +296,13 @@ function filled(
 /** What a text means as a plain value of YAML; undefined where it is none, or not one. */
 function plainValue(text: string, origin: ScalarNode['origin']): ScalarNode | undefined {
   if (/[\r\n]/.test(text)) return undefined
-  try {
+  return unlessRefused(undefined, () => {
     const { documents } = parseText(`value: ${text}\n`, () => origin)
     const [root] = documents
     const value = root?.type === 'map' && root.fields.size === 1 ? root.fields.get('value')?.value : undefined
     const isPlain = documents.length === 1 && value?.type === 'scalar' && !value.quoted && value.style === undefined
     return isPlain && value.commented === undefined && !/(?:^|\s)#/.test(text) ? value : undefined
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  })
 }
 
 /** Whether the operator's YAML writer puts no quotes around a template: nothing in it begins anything else. */

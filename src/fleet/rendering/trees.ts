@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
-import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { byName, nameOf, parentOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -192,7 +192,7 @@ export function changedPaths(before: Tree, after: Tree): ReadonlySet<string> {
 
 function compare(before: Tree, after: Tree, directory: string, changed: Set<string>): void {
   changed.add(directory)
-  const [old, young] = [byName(before.list(directory)), byName(after.list(directory))]
+  const [old, young] = [namesOf(before.list(directory)), namesOf(after.list(directory))]
   for (const name of new Set([...old.keys(), ...young.keys()])) {
     const [was, is] = [old.get(name), young.get(name)]
     if (was && is && was.id === is.id && was.type === is.type) continue
@@ -202,7 +202,7 @@ function compare(before: Tree, after: Tree, directory: string, changed: Set<stri
   }
 }
 
-const byName = (entries: readonly TreeEntry[]) => new Map(entries.map(entry => [entry.name, entry]))
+const namesOf = (entries: readonly TreeEntry[]) => new Map(entries.map(entry => [entry.name, entry]))
 
 /**
  * A tree with some files written over or added, nothing removed. Ids of what changed are made up (they are no git ids), but
@@ -236,14 +236,8 @@ export function overlayTree(tree: Tree, files: ReadonlyMap<string, string | Uint
     entry: path => entries.get(path) ?? tree.entry(path),
     list: path => {
       const merged = children.get(path)
-      return merged ? [...merged.values()].sort(byEntryName) : tree.list(path)
+      return merged ? [...merged.values()].sort(byName) : tree.list(path)
     },
     read: path => contents.get(path) ?? tree.read(path),
   }
 }
-
-/** Directory of a path; '' for one at the root. */
-export const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-// in byte order, as every tree lists
-const byEntryName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { oncePerName } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -146,16 +146,13 @@ function dependenciesIn(tree: Tree, chart: string): readonly string[] | 'unreada
 }
 
 function readDependencies(tree: Tree, chart: string): readonly string[] | 'unreadable' {
-  try {
+  return unlessRefused('unreadable', () => {
     const files = DEPENDENCIES.map(name => inside(`${chart}/${name}`)).filter(path => tree.entry(path)?.type === 'file')
     const texts = files.flatMap(path =>
       parseDocuments({ repository: '', path }, tree.read(path)).flatMap(root => [...textsIn(root)]),
     )
     return texts.flatMap(text => localPaths(text))
-  } catch (error) {
-    if (error instanceof BailiwickError) return 'unreadable'
-    throw error
-  }
+  })
 }
 
 /** Wherever it stands: Helm compares the names of fields without their case. */

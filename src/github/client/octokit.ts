@@ -22,7 +22,7 @@ export interface GitHubRepository extends RepositoryName {
   readonly octokit: Octokit
 }
 
-/** The same, where what our App wrote is told from what others did. */
+/** The same, where what our App wrote is told apart from the rest. */
 export interface OurRepository extends GitHubRepository {
   readonly app: AppIdentity
 }

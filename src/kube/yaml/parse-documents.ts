@@ -1,4 +1,4 @@
-import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
+import { BailiwickError, type ErrorCode, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { work } from '../../base/work.ts'
 import type { Node } from '../node.ts'
@@ -92,12 +92,7 @@ function checkCharacters(text: string, position: Position): void {
 
 /** The documents of a file; undefined where it cannot be read, for callers that report no error of their own. */
 export function readableDocuments(file: FileName, bytes: Uint8Array): readonly Node[] | undefined {
-  try {
-    return parseDocuments(file, bytes)
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => parseDocuments(file, bytes))
 }
 
 /** A file of a repository, as an origin names it. */

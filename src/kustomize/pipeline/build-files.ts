@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { Unseen } from '../../kube/object.ts'
@@ -225,12 +225,7 @@ function missing(path: string, origin: Origin): never {
 
 /** The kustomization that an entry names; undefined where it names none. */
 function knownKustomization(step: () => Kustomization | undefined): Kustomization | undefined {
-  try {
-    return step()
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => step())
 }
 
 /** A file that was parsed. */

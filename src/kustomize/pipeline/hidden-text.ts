@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -74,14 +74,11 @@ export class HiddenText {
   private read(directory: string, file: string): readonly string[] {
     const bytes = this.tree.read(file)
     this.budget.spend('bytes', bytes.length, startOf(file))
-    try {
+    return unlessRefused([''], () => {
       const documents = parseDocuments({ repository: '', path: file }, bytes)
       if (documents.some(root => PLUGINS.some(field => at(root, [field]) !== undefined))) return ['']
       return documents.flatMap(root => [...nodeTexts(root)].flatMap(text => namesIn(directory, text)))
-    } catch (error) {
-      if (!(error instanceof BailiwickError)) throw error
-      return ['']
-    }
+    })
   }
 }
 

@@ -7,15 +7,8 @@ import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { blastRadius } from '../policy-impact.ts'
 import { count, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
-import { fitLines } from '../text/fit-budget.ts'
 import { placeOf } from '../text/place.ts'
-import {
-  type Elsewhere,
-  type EvaluatedAs,
-  elsewhereText,
-  type FormatContext,
-  NOTHING_ELSEWHERE,
-} from './format-context.ts'
+import { type Elsewhere, elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-context.ts'
 import { sarifText } from './sarif.ts'
 import { terminalText } from './terminal.ts'
 
@@ -28,14 +21,7 @@ const textsOf = (group: FindingGroup, here: string) => ({ more: reachedBy(group)
 
 /** Every way to print a verdict, by the name that `-o` takes. */
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
-  [
-    'text',
-    (verdict, { here, evaluatedAs, elsewhere, changes, verbose, color, ...look }) =>
-      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose), color, look) +
-      (evaluatedAs && !look.quiet
-        ? `${fitLines([asLine(evaluatedAs)], look.columns ?? Number.POSITIVE_INFINITY).join('\n')}\n`
-        : ''),
-  ],
+  ['text', (verdict, context) => terminalText(verdict, context.here, context)],
   [
     'json',
     (verdict, { evaluatedAs, changes }) =>
@@ -44,11 +30,6 @@ export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatCont
   ['sarif', sarifText],
   ['github', githubText],
 ])
-
-function asLine({ repository, branch, because, versions }: EvaluatedAs): string {
-  const more = versions.length > 0 ? ` and as the next ${versions.join(', ')}` : ''
-  return visible(`evaluated as branch ${branch} of ${repository || 'this folder'} (${because})${more}`, 500)
-}
 
 /** The object that `check -o json` prints: exactly the keys of the command line's contract, in its order. */
 export function verdictJson(verdict: Verdict): Record<string, unknown> {

@@ -33,17 +33,10 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
     ...groupFindings(notEvaluated).map(group => ({ ...findingResult(group, ids, here), level: 'note' as const })),
     ...requiredApprovals.map(one => approvalResult(one, ids)),
   ]
-  const results = all
-    .filter(({ repository }) => repository === '')
-    .map(({ repository: _repository, place: _place, ...result }) => result)
-  const left = Math.max(0, results.length - MAX_RESULTS)
-  const notifications = [
-    ...all
-      .filter(({ repository }) => repository !== '')
-      .slice(0, MAX_RESULTS)
-      .map(notification),
-    ...(left > 0 ? [leftOut(left)] : []),
-  ]
+  const { here: ours = [], elsewhere: others = [] } = Object.groupBy(all, one => (one.isHere ? 'here' : 'elsewhere'))
+  const results = ours.map(({ isHere: _isHere, place: _place, ...result }) => result)
+  const left = results.length - MAX_RESULTS
+  const notifications = [...others.slice(0, MAX_RESULTS).map(notification), ...(left > 0 ? [leftOut(left)] : [])]
   const run = {
     tool: {
       driver: {
@@ -134,7 +127,7 @@ function findingResult(group: FindingGroup, ids: readonly string[], here: string
 
 function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly string[]) {
   return {
-    ...{ repository: '', place: path },
+    ...{ isHere: true, place: path },
     ruleId: rule,
     ruleIndex: ids.indexOf(rule),
     kind: 'review',
@@ -169,14 +162,11 @@ const logical = ({ object, field }: Finding) => ({
   kind: 'object',
 })
 
-/** The repository of a place, '' for the one at hand, and the place in words. */
-function placed(origin: Finding['origin'], here: string): { readonly repository: string; readonly place: string } {
-  const isHere = origin.file !== '' && (origin.repository === here || origin.repository === '')
-  return {
-    repository: isHere ? '' : origin.repository || 'unknown',
-    place: visible(placeOf(origin, here)) || 'no file',
-  }
-}
+/** Whether a place is in the repository at hand, and the place in words. */
+const placed = (origin: Finding['origin'], here: string) => ({
+  isHere: origin.file !== '' && (origin.repository === here || origin.repository === ''),
+  place: visible(placeOf(origin, here)) || 'no file',
+})
 
 /** A line of the base is another one of the head. */
 const ofHead = ({ origin, isBefore }: Finding) => (isBefore ? { ...origin, line: 1, column: 1 } : origin)

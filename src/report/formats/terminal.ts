@@ -6,28 +6,22 @@ import { redactLines, visible } from '../../base/visible.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
 import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/summary.ts'
+import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
-import { blastRadius, impactHeading, impactLines } from '../policy-impact.ts'
+import { listedImpact, policiesLeft } from '../policy-impact.ts'
 import { type FailureGroup, fixMessage, groupFailures, headlineOf, isNew, noteOf, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { markedValue, placeOf } from '../text/place.ts'
 import { changedFilesLines } from '../verdict-sections.ts'
-import { elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-context.ts'
+import { type EvaluatedAs, elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-context.ts'
 
 /**
- * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
- * of the reader's repository, `elsewhere` what is counted only. Every value is made visible: it may hold
- * escape sequences. `changes`: lines of what changes on the clusters, as they are. With `color` values in messages stand out by what they are.
- * The last line counts what is not visible, even if `look.quiet` hides everything that does not block.
+ * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. Every value is made
+ * visible: it may hold escape sequences. With `look.color` values in messages stand out by what they are. The line with the
+ * result counts what is not visible, even if `look.quiet` hides everything that does not block.
  */
-export function terminalText(
-  verdict: Verdict,
-  here: string,
-  elsewhere = NOTHING_ELSEWHERE,
-  changes: readonly string[] = [],
-  color = false,
-  look: Look = {},
-): string {
+export function terminalText(verdict: Verdict, here: string, look: Look = {}): string {
+  const { elsewhere = NOTHING_ELSEWHERE, changes, evaluatedAs, color = false } = look
   const say = (message: Message) => terminalOf(message, 1000, color)
   const findings = (list: readonly Finding[], noun: string) =>
     groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
@@ -57,14 +51,19 @@ export function terminalText(
   const lines = [
     ...blocking,
     ...warnings,
-    ...(look.quiet ? [] : [...fitted(rest, look), ...changes]),
+    ...(look.quiet ? [] : [...fitted(rest, look), ...(changes ? changesLines(changes, look.verbose) : [])]),
     ...fitted([result], look),
+    ...(evaluatedAs && !look.quiet ? fitted([asLine(evaluatedAs)], look) : []),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** Display options besides color. */
-type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'branchOf' | 'folder' | 'columns'>
+type Look = Omit<FormatContext, 'here' | 'rules' | 'version'>
+
+function asLine({ repository, branch, because, versions }: EvaluatedAs): string {
+  const more = versions.length > 0 ? ` and as the next ${versions.join(', ')}` : ''
+  return visible(`evaluated as branch ${branch} of ${repository || 'this folder'} (${because})${more}`, 500)
+}
 
 /** Details below a finding; its first line stays whole, because editors match it. */
 const fitted = (lines: readonly string[], { columns }: Look) =>
@@ -74,13 +73,12 @@ const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
 
 function impactText(verdict: Verdict, here: string): string[] {
-  const impacts = blastRadius(verdict)
-  if (impacts.length === 0) return []
-  const { lines, left } = impactLines(impacts, here, text => visible(text))
+  const impact = listedImpact(verdict, here, text => visible(text))
+  if (!impact) return []
   return [
-    `policies: ${impactHeading(impacts)}`,
-    ...lines.flatMap(({ head, tenants }) => [`  ${head}`, ...tenants.map(line => `    ${line}`)]),
-    ...(left > 0 ? [`  and ${left} more ${left === 1 ? 'policy' : 'policies'} (-o json lists all)`] : []),
+    `policies: ${impact.heading}`,
+    ...impact.lines.flatMap(({ head, tenants }) => [`  ${head}`, ...tenants.map(line => `    ${line}`)]),
+    ...(impact.left > 0 ? [`  ${policiesLeft(impact)} (-o json lists all)`] : []),
     '',
   ]
 }

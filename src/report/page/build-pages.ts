@@ -9,7 +9,7 @@ import type { Fix } from '../../verdict/fixes.ts'
 import { countFindings } from '../../verdict/summary.ts'
 import { CLOSED_ERROR, checkRunOf, isOpenError } from '../check-run.ts'
 import { assumedClusters, type Outcome, type PagePlace, type ReportContext } from '../outcome.ts'
-import { blastRadius, impactHeading, impactLines, type PolicyImpact } from '../policy-impact.ts'
+import { listedImpact } from '../policy-impact.ts'
 import { viewFor } from '../text/audience.ts'
 import { groupFailures, isNew } from '../text/findings.ts'
 import { type CheckPage, excerptsOf, graphOf, type PageError } from './check-page.ts'
@@ -55,7 +55,7 @@ export function checkPageOf(
     ...(fleet ? { fleet } : {}),
     conclusion,
     title,
-    ...(decisions ? { circumstances: decisions } : {}),
+    ...(decisions ? { decisions: decisions } : {}),
     commits: commitsOf(context, audience),
   } as const
   const nothing = { hidden: { violations: 0, errors: 0 }, graph: [], left: {} }
@@ -63,7 +63,7 @@ export function checkPageOf(
   if (outcome instanceof BailiwickError) return { ...page, ...nothing, ...errorOf(outcome, context) }
   const view = viewFor(outcome, audience, repository, nodes)
   const verdict = bounded(view.verdict)
-  const impacts = blastRadius(view.verdict)
+  const impact = listedImpact(view.verdict, repository, text => visible(text))
   const graph = graphOf(nodes, audience)
   const assumed = assumedClusters(view.verdict, audience)
   const { excerpts, left: excerptsLeft } = read ? excerptsOf(view.verdict, repository, read) : NO_EXCERPTS
@@ -72,7 +72,7 @@ export function checkPageOf(
     verdict,
     ...(assumed === undefined ? {} : { assumed }),
     hidden: view.hidden,
-    ...(impacts.length > 0 ? { impact: impactOf(impacts, repository) } : {}),
+    ...(impact ? { impact } : {}),
     ...(changes ? { changes } : {}),
     ...(excerpts.length > 0 ? { excerpts } : {}),
     graph: graph.slice(0, MAX.graph),
@@ -86,16 +86,11 @@ const MAX_FIXES = 300
 /** A fix without the words of its findings, which the page has already. */
 function withoutWords(fix: Fix): Fix {
   const plain = (one: Finding): Finding => {
-    const { said: _said, saidFix: _fix, waiver: _waiver, policy: _policy, clusterAnswer: _answer, ...rest } = one
+    const { typed: _typed, typedFix: _fix, waiver: _waiver, policy: _policy, clusterAnswer: _answer, ...rest } = one
     return { ...rest, message: '', fix: '', via: [], identity: '' }
   }
   return { ...fix, findings: fix.findings.map(plain) }
 }
-
-const impactOf = (impacts: readonly PolicyImpact[], here: string) => ({
-  heading: impactHeading(impacts),
-  ...impactLines(impacts, here, text => visible(text)),
-})
 
 function bounded(verdict: Verdict): Verdict {
   const { tenants, notSeen, notReached, errors } = verdict
@@ -122,13 +117,13 @@ function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] })
 
 /** As in the check run: without a verdict, names of other tenants are not known. */
 function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
-  const { code, message, fix = '', said, saidFix, origin } = error
+  const { code, message, fix = '', typed, typedFix, origin } = error
   const isOpen = (audience === undefined || origin?.repository === repository) && isOpenError(error, repository)
   if (!isOpen) return { error: { code, message: CLOSED_ERROR, fix: '' } }
   return {
     error: {
       code,
-      ...sayingOf(said ?? message, saidFix ?? fix),
+      ...sayingOf(typed ?? message, typedFix ?? fix),
       ...(origin ? { origin } : {}),
     },
   }

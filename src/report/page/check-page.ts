@@ -58,8 +58,8 @@ export interface PageError {
   readonly code: ErrorCode
   readonly message: string
   readonly fix: string
-  readonly said?: Message
-  readonly saidFix?: Message
+  readonly typed?: Message
+  readonly typedFix?: Message
   readonly origin?: Omit<Origin, 'via'>
 }
 
@@ -84,11 +84,11 @@ export interface CheckPage extends PagePlace {
   readonly assumed?: string
   readonly hidden: View['hidden']
   readonly error?: PageError
-  readonly circumstances?: HumanDecisions
+  readonly decisions?: HumanDecisions
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
   /** The effect of changed policies on existing objects; absent if there is none. */
-  readonly impact?: ImpactLines & { readonly heading: string }
+  readonly impact?: ImpactLines
   readonly graph: readonly GraphNode[]
   /** The commit of each repository that was evaluated, by address: what links to files point at. */
   readonly commits: Readonly<Record<string, string>>

@@ -67,7 +67,7 @@ export function changesSection(changes: Changes): Content {
         html`<p>Tenant <strong>${name}</strong> is ${change}${namespaces.length > 0 && `, with ${namespaces.join(', ')}${besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''}`}.</p>`,
     ),
     pruned.length > 0 &&
-      html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
+      html`<div class="quote bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
     rights.length > 0 &&
       html`<h3>Permission changes</h3><ul class="dots">${rightLines(rights).map(line => html`<li>${prose(line)}</li>`)}</ul>`,
     blocks,

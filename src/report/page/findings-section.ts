@@ -5,6 +5,7 @@ import { display } from '../../kube/object.ts'
 import type { Finding, NodeFailure, Severity } from '../../rules/model/finding.ts'
 import type { Fix } from '../../verdict/fixes.ts'
 import { type FindingGroup, groupFindings } from '../../verdict/summary.ts'
+import { isOfFlux } from '../text/audience.ts'
 import { count, type FailureGroup, fixMessage, fixOfGroup, groupFailures, noteOf } from '../text/findings.ts'
 import { type Excerpt, excerptAt, type PageError } from './check-page.ts'
 import { type Content, type Html, html, type Links, placeLink, prose } from './html.ts'
@@ -19,12 +20,8 @@ const TONES: Record<Severity, string> = { critical: 'bad', high: 'bad', medium: 
 /** Findings by rule, the most severe first; each once for all clusters that have it. */
 export function findingsSection(findings: readonly Finding[], links: PageSources): Content {
   const groups = groupFindings(findings)
-  const shown = groups.slice(0, MAX_SHOWN)
-  const rules = [...Map.groupBy(shown, ({ finding }) => finding.rule)]
-  return [
-    rules.map(([rule, list]) => ruleBlock(rule, list, links, groups.length <= FEW)),
-    groups.length > shown.length && html`<p class="dim">and ${groups.length - shown.length} more</p>`,
-  ]
+  const rules = [...Map.groupBy(groups.slice(0, MAX_SHOWN), ({ finding }) => finding.rule)]
+  return [rules.map(([rule, list]) => ruleBlock(rule, list, links, groups.length <= FEW)), moreLine(groups.length)]
 }
 
 /** Findings that need no action now, folded; undefined if there are none. */
@@ -54,7 +51,7 @@ function findingCard(group: FindingGroup, links: PageSources, open: boolean): Ht
 <p>${placeLink(links, finding.origin)}</p>
 ${sourceBlock(links, finding.origin)}
 ${clusters.length > 1 && clusterLine(clusters)}
-${answer && html`<div class="said"><span class="label">Cluster response</span>${prose(answer)}</div>`}
+${answer && html`<div class="quote"><span class="label">Cluster response</span>${prose(answer)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixMessage(group, links.here))}</p>`}
 ${editBlock(fixOfGroup(group, links.fixes ?? [])?.patch)}
 <details${open && html` open`}><summary>Trace</summary>
@@ -80,12 +77,11 @@ function clusterLine(clusters: readonly string[]): Html {
 
 /** Every object that the cause reaches, each with its own words. */
 function objectFold({ objects }: FindingGroup): Html {
-  const shown = objects.slice(0, MAX_SHOWN)
   return html`<details><summary>${count(objects.length, 'object')}</summary>
 <ul>
-${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(typedMessage(finding))}</li>`)}
+${objects.slice(0, MAX_SHOWN).map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(typedMessage(finding))}</li>`)}
 </ul>
-${objects.length > shown.length && html`<p class="dim">and ${objects.length - shown.length} more</p>`}
+${moreLine(objects.length)}
 </details>`
 }
 
@@ -98,36 +94,33 @@ ${objectFold(group)}`
 /** Nodes that could not be evaluated. */
 export function failureSection(failures: readonly NodeFailure[], links: PageSources): Content {
   const groups = groupFailures(failures)
-  const left = groups.length - MAX_SHOWN
-  return [
-    groups.slice(0, MAX_SHOWN).map(group => card(group, links)),
-    left > 0 && html`<p class="dim">and ${left} more</p>`,
-  ]
+  return [groups.slice(0, MAX_SHOWN).map(group => card(group, links)), moreLine(groups.length)]
 }
 
+const moreLine = (all: number): Content => all > MAX_SHOWN && html`<p class="dim">and ${all - MAX_SHOWN} more</p>`
+
 function card({ failure, nodes, tenants }: FailureGroup, links: PageSources): Html {
-  const { code, origin } = failure
   const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
   const title = nodes.length === 0 ? 'The fleet' : `${noun} ${firstNames(nodes, 10)}`
   const note = noteOf(failure)
   return html`<article class="finding">
-<header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
+<header><h3 class="rule">${title} <span class="tag warn">${failure.code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
 ${note !== '' && html`<p><strong>${note}</strong></p>`}
-${body(failure, origin, links)}
+${body(failure, links)}
 </article>
 `
 }
 
 /** Why nothing was evaluated at all. */
 export function errorSection(error: PageError, links: PageSources): Html {
-  const { code, origin } = error
   return html`<article class="finding">
-<header><h3 class="rule">Could not be evaluated <span class="tag warn">${code}</span></h3></header>
-${body(error, origin, links)}
+<header><h3 class="rule">Could not be evaluated <span class="tag warn">${error.code}</span></h3></header>
+${body(error, links)}
 </article>`
 }
 
-function body(text: Worded, origin: PageError['origin'], links: PageSources): Html {
+function body(text: Worded & Pick<PageError, 'origin'>, links: PageSources): Html {
+  const { origin } = text
   return html`<p>${prose(typedMessage(text))}</p>
 ${
   origin &&
@@ -193,10 +186,10 @@ const STEPS: Record<Step['step'], string> = {
 /** The way of a value from the line that wrote it to the object on the cluster, one step per line. */
 function traceList(finding: Finding, links: Links): Html {
   const { origin, via, field, identity, node, object } = finding
-  const steps = via.map(({ step, file, line }) => {
+  const steps = via.map(one => {
+    const { step, file, line } = one
     // steps of kustomize lie in the repository that the origin lies in; those of Flux may lie in the fleet's
-    const isOfFlux = step === 'kustomization' || step.startsWith('flux-')
-    const place = isOfFlux
+    const place = isOfFlux(one)
       ? html`<code>${file}:${line}</code>`
       : placeLink(links, { repository: origin.repository, file, line })
     return html`<li><span class="label">${STEPS[step]}</span>${place}</li>`

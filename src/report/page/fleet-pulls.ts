@@ -2,7 +2,7 @@ import { isWider, type Visibility } from '../../fleet/model/source-access.ts'
 import { isAddress } from '../text/place.ts'
 import type { FleetPage } from './fleet-page.ts'
 import { type FleetQuery, listed, matches, queryAddress } from './fleet-query.ts'
-import { type Content, type Html, html, repositoryHost, table, when } from './html.ts'
+import { type Content, type Html, html, namesOf, repositoryHost, table, when } from './html.ts'
 
 /** The verdict that was published last on a pull request. */
 interface PullVerdict {
@@ -174,13 +174,10 @@ function pullRow(row: PullRow, { repository, owner: here }: FleetPage): Html {
   const address = `${repositoryHost(repository)}/${owner}/${repo}/pull/${number}`
   const name = `${owner === here ? repo : `${owner}/${repo}`}#${number}`
   const link = isAddress(address) ? html`<a href="${address}">${name}</a>` : html`<code>${name}</code>`
-  const shown = tenants
-    .slice(0, MAX_LISTED)
-    .map((tenant, at) => [
-      at > 0 && ', ',
-      html`<a href="${queryAddress({ tenant: tenant.toWellFormed() }, 'pulls')}">${tenant}</a>`,
-    ])
-  return html`<tr><td class="cell">${verdictTag(row)}</td><th scope="row" class="wide">${link} ${title} <span class="tags">${isDraft && html`<span class="tag">draft</span>`}<span class="tag">into ${base}</span></span>${verdict && html`<div class="small">${verdict.path === undefined ? verdict.title : html`<a href="${verdict.path}">${verdict.title}</a>`}</div>`}${isOutdated && html`<div class="small dim">The verdict is about an earlier commit.</div>`}</th><td>${author === '' ? html`<span class="dim">unknown</span>` : author}</td><td class="wide">${shown}${tenants.length > MAX_LISTED && html` <span class="dim small">and ${tenants.length - MAX_LISTED} more</span>`}</td><td class="cell">${verdict ? when(verdict.at) : html`<span class="dim">not stored</span>`}</td></tr>`
+  const shown = namesOf(tenants, MAX_LISTED, tenant => {
+    return html`<a href="${queryAddress({ tenant: tenant.toWellFormed() }, 'pulls')}">${tenant}</a>`
+  })
+  return html`<tr><td class="cell">${verdictTag(row)}</td><th scope="row" class="wide">${link} ${title} <span class="tags">${isDraft && html`<span class="tag">draft</span>`}<span class="tag">into ${base}</span></span>${verdict && html`<div class="small">${verdict.path === undefined ? verdict.title : html`<a href="${verdict.path}">${verdict.title}</a>`}</div>`}${isOutdated && html`<div class="small dim">The verdict is about an earlier commit.</div>`}</th><td>${author === '' ? html`<span class="dim">unknown</span>` : author}</td><td class="wide">${shown}</td><td class="cell">${verdict ? when(verdict.at) : html`<span class="dim">not stored</span>`}</td></tr>`
 }
 
 function verdictTag({ verdict }: PullRow): Html {

@@ -11,6 +11,7 @@ import {
   type Html,
   html,
   type Links,
+  namesOf,
   num,
   placeLink,
   prose,
@@ -38,17 +39,9 @@ export function fleetTenants({ tenants, findings = [], left }: FleetPage, query:
   const { shown, pager } = listed(wanted, query, 'tenants', { left: left.tenants ?? 0 })
   const rows = shown.map(({ name, clusters, namespaces, identities }) => {
     const address = queryAddress({ tenant: name.toWellFormed() }, 'violations')
-    return html`<tr><th scope="row">${name}</th><td class="num">${number(name) > 0 ? html`<a href="${address}">${number(name)}</a>` : '0'}</td><td>${namesOf(clusters, name => name)}</td><td>${namesOf(namespaces, name => html`<a href="${queryAddress({ ...query, namespace: name.toWellFormed() }, 'access')}">${name}</a>`)}</td><td class="wide">${namesOf(identities, name => html`<code>${name}</code>`)}</td></tr>`
+    return html`<tr><th scope="row">${name}</th><td class="num">${number(name) > 0 ? html`<a href="${address}">${number(name)}</a>` : '0'}</td><td>${namesOf(clusters, MAX_LISTED)}</td><td>${namesOf(namespaces, MAX_LISTED, name => html`<a href="${queryAddress({ ...query, namespace: name.toWellFormed() }, 'access')}">${name}</a>`)}</td><td class="wide">${namesOf(identities, MAX_LISTED, name => html`<code>${name}</code>`)}</td></tr>`
   })
   return [table('Tenants', ['Tenant', num('Open violations'), 'Clusters', 'Namespaces', 'Acts as'], rows), pager]
-}
-
-function namesOf(names: readonly string[], show: (name: string) => Content): Content {
-  const shown = names.slice(0, MAX_LISTED)
-  return [
-    shown.map((name, at) => [at > 0 && ', ', show(name)]),
-    names.length > shown.length && html` <span class="dim small">and ${names.length - shown.length} more</span>`,
-  ]
 }
 
 /** The sources of a fleet: visible ones with the commit that was evaluated, and the others with the reason. */

@@ -59,6 +59,20 @@ ${rows.map(row => html`${row}\n`)}</tbody>
 </table></div>`
 }
 
+/** The first `most` of a row's names, and how many more there are. `besides`: how many the list itself lacks. */
+export function namesOf(
+  names: readonly string[],
+  most: number,
+  show: (name: string) => Content = name => name,
+  besides = 0,
+): Content {
+  const left = Math.max(0, names.length - most) + besides
+  return [
+    names.slice(0, most).map((name, at) => [at > 0 && ', ', show(name)]),
+    left > 0 && html` <span class="dim small">and ${left} more</span>`,
+  ]
+}
+
 /** The part of a list that is asked for, with `size` rows, and the links to the others; the last one if there are fewer. */
 export function paged<T>(
   rows: readonly T[],

@@ -113,9 +113,9 @@ tbody th{font-weight:600}
 .finding{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.2rem 1.05rem;margin:.7rem 0}
 .finding>header{display:flex;flex-wrap:wrap;gap:.35rem .8rem;align-items:baseline;justify-content:space-between}
 .finding p{margin:.5rem 0}.finding>h2.rule,.finding>header>h3{margin:0}
-.said{margin:.7rem 0;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line)}
+.quote{margin:.7rem 0;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line)}
 .label{display:block;font-size:.8125rem;color:var(--soft)}
-.said code{background:none;padding:0}
+.quote code{background:none;padding:0}
 .rule{display:flex;flex-wrap:wrap;gap:.4rem .7rem;align-items:baseline}
 details{margin:.6rem 0 0}
 summary{cursor:pointer;color:var(--link);width:fit-content;padding:.1rem .15rem}

@@ -2,13 +2,14 @@ import { typedMessage } from '../../base/message.ts'
 import type { NotReached } from '../../fleet/model/fleet.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFindings } from '../../verdict/summary.ts'
-import type { ImpactLines } from '../policy-impact.ts'
+import { type ImpactLines, policiesLeft } from '../policy-impact.ts'
 import { count, groupFailures, isNew } from '../text/findings.ts'
 import { placeOf } from '../text/place.ts'
 import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type PagePull } from './check-page.ts'
 import { changesSection, matrixSection } from './check-sections.ts'
 import { errorSection, failureSection, findingsSection, foldedFindings, type PageSources } from './findings-section.ts'
 import { sourcesSection } from './fleet-sections.ts'
+import { withParents } from './graph-picture.ts'
 import { type Content, type Html, html, prose, repositoryLink, table, when } from './html.ts'
 import { contents, type Frame, icon, layout, type PagePart, section } from './layout.ts'
 
@@ -33,7 +34,7 @@ const LOOKS = {
   error: { tone: 'warn', picture: 'unsure' },
 } as const
 
-function banner({ title, verdict, assumed, error, conclusion, hidden, about, circumstances }: CheckPage): Html {
+function banner({ title, verdict, assumed, error, conclusion, hidden, about, decisions }: CheckPage): Html {
   const result = verdict?.result ?? (error ? 'error' : 'pass')
   const { tone, picture } = LOOKS[conclusion === 'success' ? 'pass' : result === 'error' ? 'error' : 'fail']
   const hiddenParts = [
@@ -46,9 +47,9 @@ ${icon(picture)}
 <p>${SAYS[conclusion][about]}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 ${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.</p>`}
-${circumstances?.hold && html`<p>On hold by <strong>${circumstances.hold.by}</strong>.</p>`}
-${circumstances?.override && html`<p>Overridden by <strong>${circumstances.override.by}</strong>: ${circumstances.override.reason}</p>`}
-${(circumstances?.demands ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
+${decisions?.hold && html`<p>On hold by <strong>${decisions.hold.by}</strong>.</p>`}
+${decisions?.override && html`<p>Overridden by <strong>${decisions.override.by}</strong>: ${decisions.override.reason}</p>`}
+${(decisions?.missing ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
 </div>
 </div>`
 }
@@ -74,7 +75,7 @@ ${commit && commitFacts(repository, commit, about === 'merge-group')}
 <div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
 <div><dt>Evaluated</dt><dd>${when(at)}</dd></div>
-${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
+${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.revisionSet.slice(0, 12)}</code></dd></div>`}
 </dl>`
 }
 
@@ -197,13 +198,13 @@ function leftLine(left: number | undefined, noun: string): Content {
 }
 
 /** The effect of changed policies on existing objects, by policy and tenant. */
-function impactList({ lines, left }: ImpactLines): Content {
+function impactList(impact: ImpactLines): Content {
   return [
     html`<p>The change leaves these objects as they are. A policy, or something that a policy reads, is different.</p>
 <ul class="dots">
-${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
+${impact.lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
 </ul>`,
-    left > 0 && html`<p class="dim">and ${left} more ${left === 1 ? 'policy' : 'policies'}</p>`,
+    impact.left > 0 && html`<p class="dim">${policiesLeft(impact)}</p>`,
   ]
 }
 
@@ -227,7 +228,7 @@ const MAX_DRAWN = 400
 /** The graph as nested lists: cluster, its Kustomizations with their sources, and what these bring. */
 function graphSection(graph: readonly GraphNode[], verdict: Verdict): Content {
   const marks = marksOf(verdict)
-  const drawn = chosen(graph, marks)
+  const drawn = withParents(graph, [...graph.filter(({ key }) => marks.has(key)), ...graph], MAX_DRAWN)
   const children = Map.groupBy(drawn, node => node.parent ?? `cluster ${node.cluster}`)
   const clusters = [...new Set(drawn.map(node => node.cluster))]
   const left = graph.length - drawn.length
@@ -254,18 +255,6 @@ function marksOf({ violations, errors, warnings }: Verdict): ReadonlyMap<string,
   put(violations, 'bad', 'violation')
   put(errors, 'warn', 'error')
   return marks
-}
-
-function chosen(graph: readonly GraphNode[], marks: ReadonlyMap<string, Html>): readonly GraphNode[] {
-  if (graph.length <= MAX_DRAWN) return graph
-  const byKey = new Map(graph.map(node => [node.key, node]))
-  const keep = new Set<string>()
-  for (const node of [...graph.filter(({ key }) => marks.has(key)), ...graph]) {
-    if (keep.size >= MAX_DRAWN) break
-    for (let at: GraphNode | undefined = node; at && !keep.has(at.key); at = byKey.get(at.parent ?? ''))
-      keep.add(at.key)
-  }
-  return graph.filter(({ key }) => keep.has(key))
 }
 
 /** Deeper than any fleet that the engine walks; a hostile one must not exhaust the stack. */

@@ -8,6 +8,7 @@ import {
   type Html,
   html,
   type Links,
+  namesOf,
   num,
   placeLink,
   prose,
@@ -186,17 +187,12 @@ function findingTable(tenant: string, findings: readonly ListedFinding[], links:
 }
 
 function findingRow(one: ListedFinding, links: Links): Html {
-  const { kind, rule, severity, object, objects, message, origin, waiver } = one
-  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>`
+  const { kind, rule, severity, object, objects, message, origin, waiver, clusters, moreClusters } = one
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${namesOf(clusters, MAX_LISTED, undefined, moreClusters)}</td></tr>`
 }
 
 /** Clusters that a row lists. */
 const MAX_LISTED = 6
-
-function clustersOf({ clusters, moreClusters = 0 }: ListedFinding): Content {
-  const left = clusters.length + moreClusters - MAX_LISTED
-  return [clusters.slice(0, MAX_LISTED).join(', '), left > 0 && html` <span class="dim small">and ${left} more</span>`]
-}
 
 function stateTag({ kind, state }: ListedFinding): Html {
   if (kind === 'warning') return html`<span class="tag warn">warning</span>`

@@ -1,13 +1,14 @@
 import { count } from '../text/findings.ts'
 import type { FleetGraphNode, FleetPage } from './fleet-page.ts'
 import { type FleetQuery, fleetFilter, listed, matches, queryAddress, ZOOMS } from './fleet-query.ts'
-import { graphPicture } from './graph-picture.ts'
+import { graphPicture, withParents } from './graph-picture.ts'
 import {
   accountText,
   type Content,
   type Html,
   html,
   type Links,
+  namesOf,
   num,
   placeLink,
   repositoryLink,
@@ -63,7 +64,7 @@ export function kustomizationsSection(page: FleetPage, query: FleetQuery, links:
   return [
     isFiltered &&
       html`<p>${count(wanted.length, 'Kustomization')} of ${graph.length.toLocaleString('en-US')} match the filters. Those that apply them are drawn too.</p>`,
-    graphPicture(isFiltered ? withParents(wanted, graph) : graph, {
+    graphPicture(isFiltered ? withParents(graph, wanted) : graph, {
       ...{ limit, page: `/fleets/${owner}/${repo}`, zoom: query.zoom, links },
     }),
     table(
@@ -86,25 +87,14 @@ function isWanted(node: FleetGraphNode, query: FleetQuery): boolean {
   })
 }
 
-function withParents(wanted: readonly FleetGraphNode[], graph: readonly FleetGraphNode[]): readonly FleetGraphNode[] {
-  const byKey = new Map(graph.map(node => [node.key, node]))
-  const kept = new Set<string>()
-  for (const node of wanted) {
-    for (let at: FleetGraphNode | undefined = node; at && !kept.has(at.key); at = byKey.get(at.parent ?? ''))
-      kept.add(at.key)
-  }
-  return graph.filter(({ key }) => kept.has(key))
-}
-
 function nodeRow(node: FleetGraphNode, links: Links): Html {
   const { namespace, name, tenant, cluster, source, identity, objects, suspend, declared, open = 0, failed = 0 } = node
   const { namespaces = [], moreNamespaces = 0 } = node
-  const listed = namespaces.slice(0, MAX_LISTED).map(one => (one === '' ? 'cluster-scoped' : one))
-  const more = namespaces.length + moreNamespaces - listed.length
+  const listed = namesOf(namespaces, MAX_LISTED, one => (one === '' ? 'cluster-scoped' : one), moreNamespaces)
   const tags = [
     suspend && html`<span class="tag none">suspended</span>`,
     open > 0 && html`<span class="tag bad">${count(open, 'violation')}</span>`,
     failed > 0 && html`<span class="tag bad">${count(failed, 'error')}</span>`,
   ]
-  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed.join(', ')}${more > 0 && html` <span class="dim small">and ${more} more</span>`}</td></tr>`
+  return html`<tr><th scope="row" class="wide">${namespace}/${name} <span class="tags">${tags}</span>${declared && html`<div class="small">${placeLink(links, declared)}</div>`}</th><td>${tenant === '' ? html`<span class="dim">platform</span>` : tenant}</td><td>${cluster}</td><td>${repositoryLink(source.url, source.commit)}${source.notSeen !== '' && html`<br><span class="dim small">not visible: ${source.notSeen}</span>`}</td><td class="wide">${accountText(identity)}</td><td class="num">${objects}</td><td class="wide">${listed}</td></tr>`
 }

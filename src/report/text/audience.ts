@@ -175,6 +175,6 @@ function ownWaiver({ expires, approver, reason }: GrantedWaiver, hide: (text: st
 
 /** The same with message and fix as `hide` leaves them: nothing of what they were stays. */
 export function ownWords<T extends Worded & { readonly fix: string }>(one: T, hide: (message: Message) => Message) {
-  const { message: _message, fix: _fix, said: _said, saidFix: _saidFix, ...rest } = one
+  const { message: _message, fix: _fix, typed: _typed, typedFix: _typedFix, ...rest } = one
   return { ...rest, ...sayingOf(hide(typedMessage(one)), hide(fixOf(one))) }
 }

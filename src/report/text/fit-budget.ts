@@ -4,18 +4,28 @@ export const TEXT_BUDGET = 60_000
 /** Room for the last line, which counts what was left out. */
 export const CUT_NOTE = 600
 
+const SHOWS_ALL = ' `bailiwick check` on the same commit shows everything.'
+
+interface Fit {
+  readonly budget?: number
+  readonly more?: string | undefined
+  readonly lines?: number
+}
+
 /**
  * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
- * only, and the last line says how many of what are missing, and `more`: where all of it is. A `head` is never left out.
- * Behind `lines` the rest is folded.
+ * only, and the last line says how many of what are missing, and `more`: where all of it is. The first
+ * paragraphs are never left out. Behind `lines` the rest is folded.
  */
 export function fitBudget(
-  head: string,
+  paragraphs: string | readonly string[],
   sections: readonly Section[],
-  budget: number = TEXT_BUDGET,
-  more: string = ' `bailiwick check` on the same commit shows everything.',
-  lines: number = Number.POSITIVE_INFINITY,
+  { budget = TEXT_BUDGET, more = SHOWS_ALL, lines = Number.POSITIVE_INFINITY }: Fit = {},
 ): string {
+  const head = [paragraphs]
+    .flat()
+    .filter(text => text !== '')
+    .join('\n\n')
   const kept: Section[] = []
   const cut = new Map<string, number>()
   let used = head.length
@@ -30,13 +40,16 @@ export function fitBudget(
   return cut.size > 0 ? `${shown}\n\n${cutNote(cut, more)}` : shown
 }
 
-function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
-  const parts = [...cut].map(([label, number]) => `${number > 1 ? `${number} × ` : ''}${label}`)
-  const shown = parts.slice(0, 5)
-  const left = parts.length - shown.length
-  const rest = left > 0 ? ` and ${left} more kinds` : ''
-  return `**Left out for length:** ${shown.join(', ')}${rest}.${more}`
+const cutNote = (cut: ReadonlyMap<string, number>, more: string) => `**Left out for length:** ${kindsText(cut)}.${more}`
+
+/** Which kinds of sections there are, and how many of each. */
+function kindsText(counts: ReadonlyMap<string, number>): string {
+  const parts = [...counts].map(([label, number]) => `${number > 1 ? `${number} × ` : ''}${label}`)
+  const left = parts.length - MAX_KINDS
+  return `${parts.slice(0, MAX_KINDS).join(', ')}${left > 0 ? ` and ${left} more kinds` : ''}`
 }
+
+const MAX_KINDS = 5
 
 /** A piece of a text that can be left out as a whole; `label` names it where it was. */
 export interface Section {
@@ -78,13 +91,9 @@ const FOLD_LINES = 6
 
 /** Labels are Markdown, and a summary is HTML: marks of code are left out. */
 function summaryOf(sections: readonly Section[]): string {
-  const counts = new Map<string, number>()
-  for (const { label } of sections) if (label !== '') counts.set(label, (counts.get(label) ?? 0) + 1)
-  const parts = [...counts].map(
-    ([label, number]) => `${number > 1 ? `${number} × ` : ''}${label.replace(/[^\w .,/()-]/g, '')}`,
-  )
-  const more = parts.length > 5 ? ` and ${parts.length - 5} more kinds` : ''
-  return parts.length === 0 ? 'More' : `More: ${parts.slice(0, 5).join(', ')}${more}`
+  const labels = sections.map(({ label }) => label.replace(/[^\w .,/()-]/g, '')).filter(label => label !== '')
+  const counts = new Map([...Map.groupBy(labels, label => label)].map(([label, all]) => [label, all.length]))
+  return counts.size === 0 ? 'More' : `More: ${kindsText(counts)}`
 }
 
 function visibleLines(text: string): number {

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import type { Message } from '../../base/message.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -15,12 +15,9 @@ export function goMatches(text: string, pattern: string): boolean | undefined {
     left -= amount
     if (left < 0) throw new BailiwickError('render-limits', 'takes too long')
   }
-  try {
-    return containsPattern({ text: pattern, origin: { repository: '', file: '', line: 1, column: 1 } }, text, { spend })
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return undefined
-  }
+  return unlessRefused(undefined, () =>
+    containsPattern({ text: pattern, origin: { repository: '', file: '', line: 1, column: 1 } }, text, { spend }),
+  )
 }
 
 /** Where the classes of a list with labels are found. */

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { codeWord, message, untyped } from '../../base/message.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
@@ -227,12 +227,7 @@ function isPacked(tree: Tree, file: string, packed: Map<string, Tree | undefined
 
 /** A tree that cannot be packed is an error of every node that follows it. */
 function tryPack(tree: Tree): Tree | undefined {
-  try {
-    return packTree(tree)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return undefined
-  }
+  return unlessRefused(undefined, () => packTree(tree))
 }
 
 const FIELD = ['spec', 'recurseSubmodules']

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -267,12 +267,7 @@ export function kubeConfigFaults(text: string, used: boolean, vouched: boolean):
 const looksLikeOne = (text: string) => /clusters|users/.test(text) && /server|exec|auth-provider|token/i.test(text)
 
 function parse(text: string): readonly Node[] | undefined {
-  try {
-    return parseDocuments({ repository: '', path: 'kubeconfig' }, Buffer.from(text))
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => parseDocuments({ repository: '', path: 'kubeconfig' }, Buffer.from(text)))
 }
 
 function entries(root: Node, list: string, field: string): Node[] {

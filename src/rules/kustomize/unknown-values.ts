@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -281,12 +281,7 @@ function isPlainText(data: ScalarNode, isEncoded: boolean): boolean {
 
 /** The documents of values; a single undefined if they are not YAML. */
 function parsed(bytes: Uint8Array): readonly (Node | undefined)[] {
-  try {
-    return parseDocuments({ repository: '', path: 'values' }, bytes)
-  } catch (error) {
-    if (error instanceof BailiwickError) return [undefined]
-    throw error
-  }
+  return unlessRefused([undefined], () => parseDocuments({ repository: '', path: 'values' }, bytes))
 }
 
 /** Whether every variable below is a plain value without a rule, and no key. */

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
@@ -41,12 +41,7 @@ export function baselineOf(tree: Tree, repository: string): Baseline {
 
 /** What the file accepts, read from a change. An unreadable file accepts nothing, and is an error by itself. */
 export function acceptedBy(tree: Tree, repository: string): Baseline {
-  try {
-    return baselineOf(tree, repository)
-  } catch (error) {
-    if (error instanceof BailiwickError) return new Map()
-    throw error
-  }
+  return unlessRefused(new Map(), () => baselineOf(tree, repository))
 }
 
 /** Whether exactly the hidden bytes are accepted. An error that hides nothing of its own is accepted by its cause. */

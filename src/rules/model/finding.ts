@@ -41,8 +41,8 @@ export interface Finding {
   readonly message: string
   readonly fix: string
   /** Message and fix with the types of their values, where they have any: not in the JSON of the command line. */
-  readonly said?: Message
-  readonly saidFix?: Message
+  readonly typed?: Message
+  readonly typedFix?: Message
   /** Key of the node (`<cluster>/<namespace>/<name>`) that would apply the object. */
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
@@ -100,8 +100,8 @@ export interface NodeFailure {
   readonly message: string
   readonly fix: string
   /** See Finding. */
-  readonly said?: Message
-  readonly saidFix?: Message
+  readonly typed?: Message
+  readonly typedFix?: Message
   readonly origin: Omit<Origin, 'via'>
   readonly cluster: string
   readonly tenant: string
@@ -194,7 +194,7 @@ export interface Verdict {
   /** The only requested clusters and tenants; an empty list means all. */
   readonly filter?: FilteredBy
   /** Hash of everything that the verdict depends on. */
-  readonly combination: string
+  readonly revisionSet: string
 }
 
 /** What decrypts the encrypted objects of a node. */

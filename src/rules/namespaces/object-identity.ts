@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { codeWord, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -67,12 +67,7 @@ function* invalidFields(subject: Subject, index: FleetIndex): Iterable<Violation
 
 function hasReadableAccount(object: Subject['object']): boolean {
   if (isBlank(at(object.root, ACCOUNT_FIELD))) return true
-  try {
-    return readServiceAccount(object) !== undefined
-  } catch (error) {
-    if (error instanceof BailiwickError) return false
-    throw error
-  }
+  return unlessRefused(false, () => readServiceAccount(object) !== undefined)
 }
 
 /** Some tools and even parts of Flux ignore the case of kinds, but the API server does not. */

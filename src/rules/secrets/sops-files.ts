@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import { readFlatFile } from '../../flux/sops/encrypted-values.ts'
@@ -104,7 +104,7 @@ export interface CreationRule {
 /** The rules of a `.sops.yaml`, in their order; undefined where there is none, or it is unreadable. */
 export function creationRules(tree: Tree, path: string): readonly CreationRule[] | undefined {
   if (tree.entry(path)?.type !== 'file') return undefined
-  try {
+  return unlessRefused(undefined, () => {
     const [root] = parseDocuments({ repository: '', path }, tree.read(path))
     return itemsOf(at(root, ['creation_rules'])).map(node => {
       const pattern = at(node, ['path_regex'])
@@ -118,10 +118,7 @@ export function creationRules(tree: Tree, path: string): readonly CreationRule[]
         node,
       }
     })
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  })
 }
 
 /** The `.sops.yaml` files of a repository, by path; the nearest one above a file counts for it. */

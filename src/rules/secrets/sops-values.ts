@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { unlessRefused } from '../../base/errors.ts'
 import { listed, message } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
@@ -39,13 +39,10 @@ export function isSopsFile(bytes: Uint8Array): boolean {
   if (/^[^\n]*=/.test(text) && /^sops_mac=/m.test(text)) return isSopsFlat('.env', text)
   if (/^\[sops\]$/m.test(text)) return isSopsFlat('.ini', text)
   if (!text.includes('sops')) return false
-  try {
+  return unlessRefused(false, () => {
     const documents = parseDocuments({ repository: '', path: 'secret' }, bytes)
     return documents.length === 1 && documents.every(root => hasSopsBlock(root) && isWholly(root))
-  } catch (error) {
-    if (error instanceof BailiwickError) return false
-    throw error
-  }
+  })
 }
 
 /** What SOPS itself writes beside the values, in clear; anything else there would be a value that is not encrypted. */

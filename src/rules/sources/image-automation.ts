@@ -98,7 +98,7 @@ function* evaluateMessage(subject: Subject): Iterable<Violation> {
   for (const commit of COMMITS) {
     const path = [...commit, 'messageTemplate']
     const text = subject.text(path) ?? ''
-    const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
+    const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims an approval' : undefined
     if (what) {
       yield {
         ...violation(subject, path, what, message`writes a commit message that ${what}`),

@@ -105,7 +105,7 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violat
   const chart = sourceOfChart(object, kind)
   if (!chart || !(config.forbidOpaqueSources || isNewChart(subject, context))) return
   const key = chartKey(index, node.cluster, chart)
-  // A tenant's own source is listed itself. The platform's charts are known; whoever can push to a git repository
+  // A tenant's own source is listed itself. The platform's charts are known; a person who can push to a git repository
   // writes its charts.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
   yield subject.violation(chart.path, key, {

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { containsPattern, type StepBudget } from '../../expr/regexp/pattern.ts'
 import type { MapNode } from '../../kube/node.ts'
@@ -213,12 +213,7 @@ function ask(pattern: string, text: string): boolean | undefined {
       if (left < 0) throw new BailiwickError('render-limits', 'the pattern needs too many steps')
     },
   }
-  try {
-    return containsPattern({ text: pattern, origin: NOWHERE }, text, budget)
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  return unlessRefused(undefined, () => containsPattern({ text: pattern, origin: NOWHERE }, text, budget))
 }
 
 const SEGMENT: FormName = 'path-segment'

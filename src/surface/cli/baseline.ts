@@ -16,7 +16,7 @@ export const baseline: Command = {
   usage: [['[--check]', 'write nothing; exit 1 if the file would grow'], ...FLEET],
   async run(given, io) {
     const { fleet, input, dir, tree, here } = await readFleet(given, io.cwd)
-    const { verdict, violations } = legacyViolations(fleet, { combination: revisionSetOf(input), today: today() })
+    const { verdict, violations } = legacyViolations(fleet, { revisionSet: revisionSetOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, here)
     const change = changeOf(verdict, violations, before)

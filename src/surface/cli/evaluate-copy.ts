@@ -81,7 +81,7 @@ export async function evaluateCopy(
   const head = base ? await build(sides.head, compared, stood) : await whole(sides.head)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
   const when = {
-    combination: revisionSetOf(head.input),
+    revisionSet: revisionSetOf(head.input),
     today: today(),
     failures: unfollowed(states, sides, options),
     since: (base ?? head).input.retain?.since,

@@ -1,4 +1,4 @@
-import { BailiwickError } from '../../base/errors.ts'
+import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { andMore, closest } from '../../base/name-list.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import { type Aliases, addressIn } from '../../fleet/model/fleet-config.ts'
@@ -61,13 +61,8 @@ const isHidden = (fleets: readonly Fleet[], url: string): boolean =>
   fleets.some(fleet => fleet.nodes.some(node => mayLeadTo(node.hides ?? [], url)))
 
 function refOf(read: () => SourceRef): SourceRef | undefined {
-  try {
-    return read()
-  } catch (error) {
-    // an address that Flux refuses is an error of the nodes that follow it
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
+  // an address that Flux refuses is an error of the nodes that follow it
+  return unlessRefused(undefined, () => read())
 }
 
 /**

@@ -27,22 +27,22 @@ interface Status {
   readonly title: string
   /** As its readers may see it; absent if there is none. */
   readonly verdict?: Verdict
-  readonly circumstances: HumanDecisions
+  readonly decisions: HumanDecisions
 }
 
 /** Formats the status of a pull request as Markdown: verdict, clusters, checks, and what people decided. */
 export function statusText(status: Status): string {
-  const { verdict, circumstances } = status
+  const { verdict, decisions } = status
   const head = [
     `**${prose(status.title)}**`,
     [
       `- Head: ${code(status.head.slice(0, 12))}, onto ${code(status.base)}`,
       `- Check: ${checkLine(status)}`,
-      ...decided(circumstances),
+      ...decided(decisions),
     ].join('\n'),
     ...(verdict ? [matrixTable(verdict)] : []),
   ]
-  return fitBudget(head.filter(part => part !== '').join('\n\n'), verdict ? lists(verdict) : [])
+  return fitBudget(head, verdict ? lists(verdict) : [])
 }
 
 function checkLine({ run }: Status): string {
@@ -52,11 +52,11 @@ function checkLine({ run }: Status): string {
   return `${code(run.conclusion ?? '')}, ${prose(run.title)}`
 }
 
-function decided({ hold, override, demands }: HumanDecisions): string[] {
+function decided({ hold, override, missing }: HumanDecisions): string[] {
   return [
     ...(hold ? [`- On hold by ${code(hold.by, 60)}`] : []),
     ...(override ? [`- Overridden by ${code(override.by, 60)}: ${prose(override.reason)}`] : []),
-    ...demands.map(({ message }) => `- Required approval: ${prose(message)}`),
+    ...missing.map(({ message }) => `- Required approval: ${prose(message)}`),
   ]
 }
 

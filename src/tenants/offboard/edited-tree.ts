@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isScalar, parseDocument, visit } from 'yaml'
-import { overlayTree, parentOf } from '../../fleet/rendering/trees.ts'
-import type { Tree } from '../../git/tree.ts'
+import { overlayTree } from '../../fleet/rendering/trees.ts'
+import { parentOf, type Tree } from '../../git/tree.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 
 /** The new content of files; null: the file is deleted. */

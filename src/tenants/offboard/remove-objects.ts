@@ -1,7 +1,6 @@
 import { parseAllDocuments } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
-import { parentOf } from '../../fleet/rendering/trees.ts'
-import type { Tree } from '../../git/tree.ts'
+import { parentOf, type Tree } from '../../git/tree.ts'
 import { display, idOf } from '../../kube/object.ts'
 import { addToList, readKustomization, removeItems } from '../onboard/edit-kustomization.ts'
 import { kustomizationFile } from '../onboard/tenant-layout.ts'

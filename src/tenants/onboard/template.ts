@@ -1,8 +1,7 @@
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments, Scalar, visit } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
-import { parentOf } from '../../fleet/rendering/trees.ts'
 import { IgnoreRules, MatchWork, parsePattern } from '../../flux/source-ignore.ts'
-import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { parentOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { type CustomScopes, scopeOf } from '../../kube/capabilities/scope.ts'
 
 /** What a fleet gives each new tenant besides its account and its sync. */

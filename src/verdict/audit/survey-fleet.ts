@@ -44,7 +44,7 @@ const MAX_ERRORS = 20
 export function surveyFleet(
   fleet: Fleet,
   own: GatedBranch,
-  when: { readonly combination: string; readonly today: string },
+  when: { readonly revisionSet: string; readonly today: string },
 ): FleetSurvey {
   const { verdict, violations } = legacyViolations(fleet, when)
   const stands = violations.length > 0 || verdict.errors.some(isAcceptable)

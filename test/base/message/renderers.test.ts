@@ -145,8 +145,8 @@ test('what is carried is the text as it was, and its types beside it', () => {
 })
 
 test('where the text was changed since, the types say nothing about it', () => {
-  const said = message`no ${part('tenant', 'x')}`
-  expect(typedMessage({ message: 'no y', said })).toEqual(untyped('no y'))
+  const typed = message`no ${part('tenant', 'x')}`
+  expect(typedMessage({ message: 'no y', typed })).toEqual(untyped('no y'))
 })
 
 test('a value that may come from outside does not get in as words of ours', () => {

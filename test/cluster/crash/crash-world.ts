@@ -59,7 +59,7 @@ function platform({ id, cluster, well, sick }: Place, isAfter: boolean): Approve
   ]
   const objects = [...(isAfter ? [definition(group, 'Thing')] : []), ...of(well), ...of(sick)]
   const node = approvedNode('system:serviceaccount:flux-system:kustomize-controller', 'platform', objects)
-  return at(node, { cluster, namespace: `${id}-flux`, tenant: null, combination: String(isAfter) })
+  return at(node, { cluster, namespace: `${id}-flux`, tenant: null, revisionSet: String(isAfter) })
 }
 
 function kustomization(namespace: string, name: string): Json {
@@ -76,7 +76,7 @@ function tenantNodes(world: Place, tenant: string, isAfter: boolean): ApprovedNo
   const user = `system:serviceaccount:${tenant}:dev`
   const common = { cluster, namespace: tenant, tenant, parent: `${cluster}/${id}-flux/platform` }
   const node = (name: string, objects: readonly Json[], more: Partial<ApprovedNode> = {}) =>
-    at(approvedNode(user, name, objects, more), { ...common, combination: String(isAfter) })
+    at(approvedNode(user, name, objects, more), { ...common, revisionSet: String(isAfter) })
   const app = node('app', isAfter ? appAfter(tenant) : appBefore(tenant))
   const paused = node('paused', [configMap(tenant, 'paused', { key: isAfter ? 'after' : 'before' })])
   if (!isAfter) return [app, paused, node('old', [configMap(tenant, 'old-1'), configMap(tenant, 'old-2')])]

@@ -71,7 +71,7 @@ describe.skipIf(!haveAssets())('Kustomizations with a kubeConfig, on two real AP
 
     // a new process knows it too
     const anew = memoryOf(world)
-    const less = await run(world, [onEdge('edge', [one], { combination: 'two' })], anew)
+    const less = await run(world, [onEdge('edge', [one], { revisionSet: 'two' })], anew)
     expect(actions(less)).toEqual([['applied', 'unchanged', 'pruned']])
     expect(await atEdge('edge-two')).toBeUndefined()
 
@@ -87,7 +87,7 @@ describe.skipIf(!haveAssets())('Kustomizations with a kubeConfig, on two real AP
     expect(new Set(users)).toEqual(new Set([world.user]))
     const other = await run(
       world,
-      [onEdge('as', [configMap('default', 'edge-as')], { ...more, combination: 'two' })],
+      [onEdge('as', [configMap('default', 'edge-as')], { ...more, revisionSet: 'two' })],
       memoryOf(world),
     )
     expect(other[0]!.objects[0]!.message).toMatch(/dev-team.*cannot/)
@@ -131,8 +131,8 @@ describe.skipIf(!haveAssets())('Kustomizations with a kubeConfig, on two real AP
   test('rotated credentials are used with the next apply, and only that node fails meanwhile', async () => {
     const memory = memoryOf(world)
     const nodes = (text: string) => [
-      byProxy(world, 'rotating', [configMap('apps', 'rotating', { text })], { combination: text }),
-      approvedNode(world.user, 'beside', [configMap('apps', 'beside', { text })], { combination: text }),
+      byProxy(world, 'rotating', [configMap('apps', 'rotating', { text })], { revisionSet: text }),
+      approvedNode(world.user, 'beside', [configMap('apps', 'beside', { text })], { revisionSet: text }),
     ]
     await write(world, 'gitops-kubeconfig', { kubeconfig: kubeconfig(world.homeAddress, { token: 'old-token' }) })
     const before = await run(world, nodes('one'), memory)
@@ -155,7 +155,7 @@ describe.skipIf(!haveAssets())('Kustomizations with a kubeConfig, on two real AP
       )
     await run(world, [apply(['moved-one', 'moved-two'])], memory)
     const user = world.user
-    const home = approvedNode(user, 'moved', [configMap('apps', 'moved-one')], { combination: 'two' })
+    const home = approvedNode(user, 'moved', [configMap('apps', 'moved-one')], { revisionSet: 'two' })
     const said = await run(world, [home], memory)
     expect(said).toMatchObject([
       { outcome: 'applied', note: expect.stringContaining(`2 objects stay on ${world.edgeAddress}`) },
@@ -184,7 +184,7 @@ describe.skipIf(!haveAssets())('Kustomizations with a kubeConfig, on two real AP
     await write(world, 'by-token', data, 'configmaps')
     const settings = { ...DEFAULT_SETTINGS, kubeConfig: { kind: 'ConfigMap', name: 'by-token', key: '' } } as const
     const node = (text: string) =>
-      byProxy(world, 'by-token', [configMap('apps', 'tokened', { text })], { settings, combination: text })
+      byProxy(world, 'by-token', [configMap('apps', 'tokened', { text })], { settings, revisionSet: text })
     const memory = memoryOf(world)
     expect(actions(await run(world, [node('one')], memory))).toEqual([['applied', 'created']])
     expect(jsonAt(await atHome('tokened'), 'data', 'text')).toBe('one')

@@ -83,7 +83,7 @@ export function nodeOf(
     settings: { ...DEFAULT_SETTINGS, intervalMs: 3_600_000, retryIntervalMs: 3_600_000, timeoutMs: 3_570_000 },
     digest,
     objects: texts,
-    combination: commit,
+    revisionSet: commit,
     applyDigest: digest,
     ...rest,
   }

@@ -53,7 +53,7 @@ function evaluatedBy(manifest: string, facts: readonly RepositoryFact[]) {
     access: { facts, base: base.access! },
     config: before.fleet.tree,
   })
-  return { head, evaluation: evaluateFleet(head, { base, combination: '' }) }
+  return { head, evaluation: evaluateFleet(head, { base, revisionSet: '' }) }
 }
 
 const textOf = ({ nodes }: Fleet) => nodes.flatMap(node => node.objects.map(one => canonical(one.root))).join('\n')

@@ -11,14 +11,14 @@ function outcomes(
   kubeConfigs: readonly { readonly cluster: string }[] = [],
 ): Record<string, string> {
   const { verdict, nodes } = evaluationOf(given)
-  const { combination } = verdict
+  const { revisionSet } = verdict
   const binding = { cluster, fleet: given.url, branch: 'main', kubeConfigs }
   const fleet = { url: given.url, branch: 'main', commit: nodes[0]!.source.commit }
   const sources = nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
   const { apply, held } = approve({
     binding,
-    evaluated: { combination, nodes, baseline: [] },
-    heads: { combination, complete: true, fleet, sources },
+    evaluated: { revisionSet, nodes, baseline: [] },
+    heads: { revisionSet, complete: true, fleet, sources },
   })
   return Object.fromEntries([
     ...apply.map(({ key }) => [key.replace(`${cluster}/`, ''), 'apply']),

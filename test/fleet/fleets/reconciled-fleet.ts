@@ -24,14 +24,14 @@ export function approvedOfFleet(
   cluster: string,
   kubeConfigs: readonly RemoteServer[] = [],
 ): Approved {
-  const combination = revisionSetOf(input)
-  const evaluation = evaluateFleet(buildFleet(input), { combination })
+  const revisionSet = revisionSetOf(input)
+  const evaluation = evaluateFleet(buildFleet(input), { revisionSet })
   const { url, branch, commit } = input.fleet
   const sources = evaluation.nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
-  const heads = { combination, complete: true, fleet: { url, branch, commit }, sources }
+  const heads = { revisionSet, complete: true, fleet: { url, branch, commit }, sources }
   const { apply, held } = approve({
     binding: { cluster, fleet: url, branch, kubeConfigs },
-    evaluated: { combination, nodes: evaluation.nodes, baseline: [] },
+    evaluated: { revisionSet, nodes: evaluation.nodes, baseline: [] },
     heads,
   })
   const nodes = evaluation.nodes.filter(node => node.cluster === cluster)

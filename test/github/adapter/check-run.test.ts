@@ -19,7 +19,7 @@ const annotations = (count: number): Annotation[] =>
 const run = (over: Partial<CheckRun> = {}): CheckRun => ({
   headSha: SHA,
   name: 'bailiwick / tenancy',
-  externalId: 'combination-1',
+  externalId: 'revisionSet-1',
   conclusion: 'failure',
   title: 'Two violations',
   summary: 'what',
@@ -76,11 +76,11 @@ describe('publishCheckRun', () => {
     expect(host.stored[0]!.annotations).toHaveLength(3)
   })
 
-  test('another combination or conclusion is a new run, never a patch of the old one', async () => {
+  test('another revision set or conclusion is a new run, never a patch of the old one', async () => {
     const host = await checksHost()
     await publishCheckRun(host.fleet, run({ annotations: annotations(2) }))
-    await publishCheckRun(host.fleet, run({ externalId: 'combination-2' }))
-    await publishCheckRun(host.fleet, run({ externalId: 'combination-2', conclusion: 'success' }))
+    await publishCheckRun(host.fleet, run({ externalId: 'revisionSet-2' }))
+    await publishCheckRun(host.fleet, run({ externalId: 'revisionSet-2', conclusion: 'success' }))
     expect(host.stored.map(one => one.annotations.length)).toEqual([2, 0, 0])
     // back to the first: what counts is the latest run, not any
     expect(await publishCheckRun(host.fleet, run())).toMatchObject({ written: true })
@@ -96,7 +96,7 @@ describe('publishCheckRun', () => {
       conclusion: 'failure',
     }
     const host = await checksHost([
-      { ...forged, external_id: 'combination-1', output: { title: '', summary: '' }, annotations: [] },
+      { ...forged, external_id: 'revisionSet-1', output: { title: '', summary: '' }, annotations: [] },
     ])
     expect(await publishCheckRun(host.fleet, run())).toMatchObject({ written: true })
     expect(host.stored).toHaveLength(2)

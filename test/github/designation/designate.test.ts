@@ -67,7 +67,7 @@ const ALL = OPERATOR.flatMap(operator =>
   ),
 )
 
-describe('in every combination of facts', () => {
+describe('in every revisionSet of facts', () => {
   test('the operator decides alone', () => {
     for (const one of ALL.filter(({ operator }) => operator.length > 0)) {
       const isWhole = one.operator.every(fleet => fleet !== undefined)

@@ -10,12 +10,12 @@ const DEMAND = {
   message: 'the file .github/bailiwick.yaml changes',
   fix: 'Have a fleet admin approve the pull request.',
 }
-const comment = (outcome: Outcome, circumstances: Partial<HumanDecisions>) =>
+const comment = (outcome: Outcome, decisions: Partial<HumanDecisions>) =>
   commentOf(outcome, {
     kind: 'pull-request',
     repository: FLEET,
     headSha: 'a'.repeat(40),
-    decisions: { ...NO_DECISIONS, ...circumstances },
+    decisions: { ...NO_DECISIONS, ...decisions },
   })
 /** The lines that are not folded. */
 const open = (text: string | undefined) =>
@@ -38,7 +38,7 @@ describe('what people decided', () => {
 
   test('what nobody agreed to says who may', () => {
     for (const outcome of [verdict(), undefined]) {
-      const lines = open(comment(outcome, { demands: [DEMAND] }))
+      const lines = open(comment(outcome, { missing: [DEMAND] }))
       expect(lines[0]).toMatch(/^❌ \*\*Required approval: /)
       expect(lines.at(-1)).toBe('Next: Have a fleet admin approve the pull request.')
     }

@@ -5,7 +5,7 @@ import type { FirstReportFacts } from '../../../src/report/first-report-sections
 import { gateAnswer } from '../../../src/surface/command/answer-text.ts'
 import type { FleetSurvey } from '../../../src/verdict/audit/survey-fleet.ts'
 import { wantedRuleset } from '../../../src/verdict/branch-ruleset.ts'
-import { evaluateGate } from '../../../src/verdict/evaluate-gate.ts'
+import { evaluateProtection } from '../../../src/verdict/evaluate-protection.ts'
 import { failure, finding } from '../samples.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
@@ -15,7 +15,7 @@ const golden = (name: string) => join(import.meta.dirname, `../goldens/first-rep
 
 const gateOf = (branch: string, url = FLEET, namesake = 'ci') => ({
   ...{ url, branch },
-  gate: evaluateGate({ url, branch, layers: [], hidden: false, evaluated: [EVIL], namesakes: [namesake] }, CHECK),
+  gate: evaluateProtection({ url, branch, layers: [], hidden: false, evaluated: [EVIL], namesakes: [namesake] }, CHECK),
 })
 
 function factsOf(survey: Partial<FleetSurvey>, more: Partial<FirstReportFacts> = {}): FirstReportFacts {

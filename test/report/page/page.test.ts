@@ -71,10 +71,10 @@ function pageWith(word: string): CheckPage {
     commit: { branch: word, subject: word, author: word, pulls: [{ number: 7, title: word, author: word }] },
     excerpts: [{ file: word, line: 3, column: 1, first: 1, lines: [word, null, word], mark: { start: 0, end: 1 } }],
     fixes: [{ ...edit, findings: [finding(texts)] }],
-    circumstances: {
+    decisions: {
       hold: { by: word },
       override: { by: word, reason: word },
-      demands: [{ rule: word, message: word, fix: word }],
+      missing: [{ rule: word, message: word, fix: word }],
       worse: [],
     },
     changes: {

@@ -5,7 +5,7 @@ import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import { type FleetInput, revisionSetOf } from '../../../src/fleet/model/input.ts'
 import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
 
-const verdictOf = (input: FleetInput) => evaluateFleet(buildFleet(input), { combination: revisionSetOf(input) }).verdict
+const verdictOf = (input: FleetInput) => evaluateFleet(buildFleet(input), { revisionSet: revisionSetOf(input) }).verdict
 
 test('the fleet of the benches has no finding, and everything of it is visible', () => {
   expect(() => assertClean(verdictOf(inputOf(generatedFleet(2))))).not.toThrow()

@@ -30,7 +30,7 @@ describe('the tests of a change', () => {
   test.each([
     ['of a source', 'src/kube/internal-host.ts', 'test/base/kube/address/internal-host.test.ts'],
     ['of a table that a source imports', 'src/kube/rbac/default-policy.json', 'test/base/kube/rbac/authorizer.test.ts'],
-    ['of what a thread loads', 'workers/threads/thread.ts', 'test/workers/evaluator.test.ts'],
+    ['of what a thread loads', 'workers/fleets/thread.ts', 'test/workers/evaluator.test.ts'],
     ['of an attack', 'test/attacks/B-02/case.yaml', 'test/attacks/attacks-1.test.ts'],
     ['of a fixture', 'test/fixtures/render/names/input/kustomization.yaml', 'test/kustomize/fixtures.test.ts'],
     ['of the manifest of the App', 'app.yml', 'test/workers/app-flows/demands.test.ts'],

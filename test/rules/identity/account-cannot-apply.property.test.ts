@@ -187,7 +187,7 @@ test('check passes, blocks and warns where can-i answers yes, no and unknown', (
     fc.property(world, one => {
       const input = inputOf(given(one, one.objects.length, 'new'))
       const [head, base] = [buildFleet(input), fleetOf(given(one, one.standing, 'old'))]
-      const { verdict } = evaluateFleet(head, { combination: revisionSetOf(input), base })
+      const { verdict } = evaluateFleet(head, { revisionSet: revisionSetOf(input), base })
       const [now, then] = [answers(head), answers(base)]
       const standing = one.objects.slice(0, one.standing)
       // of a new object: the account does on the base what no visible role allows, so it has others

@@ -45,7 +45,7 @@ function changedNodes(base: World, head: World): { readonly node: string; readon
   const [was, is] = [appliedIn(truth.was), appliedIn(truth.is)]
   const input = inputOf(head, base)
   const [before, after] = [buildFleet(inputOf(base)), buildFleet(input)]
-  const { verdict } = evaluateFleet(after, { base: before, combination: revisionSetOf(input) })
+  const { verdict } = evaluateFleet(after, { base: before, revisionSet: revisionSetOf(input) })
   // what the command line prints, as data and as text
   const context = { here: '', rules: [], version: '', changes: changesOf(before, after), verbose: true }
   const { changes } = JSON.parse(formats.get('json')!(verdict, context)) as { changes: Changes }

@@ -100,12 +100,12 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
   test('our own check has no violation', () => {
     const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
     const [before, now] = [fleetAt(tree, URL, 'main'), fleetAt(after, URL, 'main')]
-    const { verdict } = evaluateFleet(now, { base: before, combination: '' })
+    const { verdict } = evaluateFleet(now, { base: before, revisionSet: '' })
     expect(verdict.violations.filter(({ state }) => state === 'new').map(({ rule }) => rule)).toEqual([])
     // without the group there is one
     const without = new Map(plan.files.map(({ path, content }) => [path, content]))
     without.delete(INFRASTRUCTURE)
-    const missing = evaluateFleet(fleetAt(overlayTree(tree, without), URL, 'main'), { base: before, combination: '' })
+    const missing = evaluateFleet(fleetAt(overlayTree(tree, without), URL, 'main'), { base: before, revisionSet: '' })
     expect(missing.verdict.violations.map(({ rule }) => rule)).toContain('capsule-group-missing')
   })
 
@@ -170,7 +170,7 @@ describe('the kubeconfig for the proxy', () => {
     expect(body).toContain('It is not applied until the Secret exists.')
     const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
     const [before, now] = [fleetAt(tree, URL, 'main'), fleetAt(after, URL, 'main')]
-    const { verdict } = evaluateFleet(now, { base: before, combination: '' })
+    const { verdict } = evaluateFleet(now, { base: before, revisionSet: '' })
     expect(verdict.violations.filter(({ state }) => state === 'new')).toEqual([])
     expect(now.nodes.find(({ name }) => name === 'ops-team')).toMatchObject({ cluster: 'staging' })
     expect(onboarding(after).plan.files).toEqual([])

@@ -115,7 +115,7 @@ rules: [{apiGroups: [example.acme.dev], resources: [widgets], verbs: [create, pa
       ['default-account', expect.stringMatching(/ok|unknown/)],
       ['status-writers', expect.stringMatching(/ok|unknown/)],
     ])
-    const { verdict } = evaluateFleet(fleet, { combination: '' })
+    const { verdict } = evaluateFleet(fleet, { revisionSet: '' })
     expect(verdict.violations.filter(({ object }) => /bailiwick-tenant|ops-team/.test(object?.name ?? ''))).toEqual([])
   })
 })

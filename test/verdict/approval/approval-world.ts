@@ -65,7 +65,7 @@ export function objectsOf(world: World, name: NodeName): string[] {
 
 export function headsOf(world: World, complete = true): Heads {
   return {
-    combination: combinationOf(world),
+    revisionSet: combinationOf(world),
     complete,
     fleet: { url: FLEET, branch: 'main', commit: commitId(FLEET, world.fleetCommit) },
     sources: [{ url: TEAM, ref: { branch: 'main' }, commit: commitId(TEAM, world.teamCommit) }],

@@ -22,7 +22,7 @@ const world: fc.Arbitrary<World> = fc.record({
 
 const binding = { cluster: CLUSTER, fleet: FLEET, branch: 'main' }
 
-test('nothing is applied that was not evaluated in the present combination and found clean', () => {
+test('nothing is applied that was not evaluated in the present revisionSet and found clean', () => {
   let applied = 0
   const one = fc.record({
     present: world,
@@ -40,13 +40,13 @@ test('nothing is applied that was not evaluated in the present combination and f
         ...(where === 'branch' ? { branch: 'evil' } : {}),
         ...(where === 'fleet' ? { url: 'https://github.com/evil/fleet' } : {}),
       }
-      const known = { combination: combinationOf(of), nodes: evaluateFleet(of), baseline: BASELINE }
+      const known = { revisionSet: combinationOf(of), nodes: evaluateFleet(of), baseline: BASELINE }
       const { apply } = approve({ binding, evaluated: known, heads: { ...heads, fleet } })
       const decided = where === 'main' && complete && combinationOf(present) === combinationOf(of)
       const expected = decided ? NAMES.filter(name => mayApply(of, name)) : []
       expect(apply.map(node => node.name)).toEqual(expected)
       for (const node of apply) {
-        expect(node.combination).toBe(combinationOf(present))
+        expect(node.revisionSet).toBe(combinationOf(present))
         expect(node.objects).toEqual(objectsOf(of, node.name as (typeof NAMES)[number]))
         expect(node.impersonated).toBe(true)
       }

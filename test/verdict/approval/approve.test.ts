@@ -21,7 +21,7 @@ function worlds(): World[] {
 
 function ready(nodes: readonly EvaluatedNode[], more: Partial<ApprovalState['binding']> = {}) {
   const binding = { cluster: CLUSTER, fleet: FLEET, branch: 'main', ...more }
-  const evaluated = { combination: combinationOf(clean), nodes, baseline: [] }
+  const evaluated = { revisionSet: combinationOf(clean), nodes, baseline: [] }
   return approve({ binding, evaluated, heads: headsOf(clean) })
 }
 

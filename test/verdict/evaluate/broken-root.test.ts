@@ -32,7 +32,7 @@ function evaluated({ fleet, dev = {}, changed = DEV_URL, isNew = false }: Change
   const states = isNew ? [] : [{ commit: 'e'.repeat(40), tree: inputOf(miniFleet()).fleet.tree }]
   const base = buildWithEarlier(buildFleet, broken({}), { states, isAll: true })
   const head = buildFleet({ ...broken(dev), config: base.input.fleet.tree, retain: retainOf(base.fleet) })
-  return evaluateFleet(head, { base: base.fleet, combination: 'c', changed })
+  return evaluateFleet(head, { base: base.fleet, revisionSet: 'c', changed })
 }
 
 const object = (namespace: string) => ({
@@ -111,7 +111,7 @@ spec: {interval: 5m, prune: true, path: ./shared, serviceAccountName: kustomize-
   const base = buildWithEarlier(buildFleet, inputOf(miniFleet({ fleet: moved })), { states, isAll: true })
   const input = inputOf(miniFleet({ fleet: { ...moved, [path]: config('more') } }))
   const head = buildFleet({ ...input, config: base.input.fleet.tree, retain: retainOf(base.fleet) })
-  const { verdict } = evaluateFleet(head, { base: base.fleet, combination: 'c' })
+  const { verdict } = evaluateFleet(head, { base: base.fleet, revisionSet: 'c' })
   expect(verdict.changedFiles?.map(one => [one.path, one.state])).toEqual([[path, isAsked ? 'unseen' : 'rendered']])
   expect(verdict.requiredApprovals.map(one => one.path)).toEqual(isAsked ? [path] : [])
 })
@@ -129,7 +129,7 @@ describe('a source that the cluster still reads, because the overlay that moves 
     const base = buildWithEarlier(buildFleet, inputOf(miniFleet({ fleet: LIST })), { states, isAll: true })
     const input = inputOf(miniFleet({ fleet: LIST, dev }))
     const head = buildFleet({ ...input, config: base.input.fleet.tree, retain: retainOf(base.fleet) })
-    return evaluateFleet(head, { base: base.fleet, combination: 'c', changed }).verdict
+    return evaluateFleet(head, { base: base.fleet, revisionSet: 'c', changed }).verdict
   }
 
   test('the repository that it read before is not free to change', () => {
@@ -188,7 +188,7 @@ spec:
     const base = buildWithEarlier(buildFleet, filesOf(now), { states, isAll: true })
     const input = { ...filesOf({ ...now, ...change }), config: base.input.fleet.tree }
     const head = buildFleet({ ...input, retain: retainOf(base.fleet) })
-    const { verdict } = evaluateFleet(head, { base: base.fleet, combination: 'c' })
+    const { verdict } = evaluateFleet(head, { base: base.fleet, revisionSet: 'c' })
     return { result: verdict.result, asked: verdict.requiredApprovals.map(({ path }) => path) }
   }
 

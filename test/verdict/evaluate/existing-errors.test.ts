@@ -54,7 +54,7 @@ const onTwoClusters = () => {
   return fleet(Object.fromEntries(files.map(([path, text]) => [again(path), again(text)])))
 }
 const evaluated = (head: Fleet, base?: Fleet, baseline = {}) =>
-  evaluateFleet(head, { combination: 'c', ...(base ? { base } : {}), ...baseline }).verdict
+  evaluateFleet(head, { revisionSet: 'c', ...(base ? { base } : {}), ...baseline }).verdict
 const states = (head: Fleet, base?: Fleet) => evaluated(head, base).errors.map(({ state }) => state)
 const withMore = (text: string) =>
   fleet({

@@ -44,7 +44,7 @@ const REFUSED: Readonly<Record<string, readonly [string, Readonly<Record<string,
 test.each(Object.entries(REFUSED))(
   '%s: new words for the refusal change no fingerprint',
   (rule, [fingerprint, dev]) => {
-    const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { combination: 'c' })
+    const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { revisionSet: 'c' })
     expect(verdict.violations.filter(one => one.rule === rule).map(one => one.fingerprint)).toContain(fingerprint)
   },
 )

@@ -13,7 +13,7 @@ const dev = { 'broken/kustomization.yaml': 'resources: [gone.yaml]\n' }
 const errorsOf = (name: string, before?: string) => {
   const base = before === undefined ? undefined : fleetOf(miniFleet({ fleet: fleet(before), dev }))
   const head = fleetOf(miniFleet({ fleet: fleet(name), dev }))
-  const { verdict, nodes } = evaluateFleet(head, { combination: 'c', ...(base ? { base } : {}) })
+  const { verdict, nodes } = evaluateFleet(head, { revisionSet: 'c', ...(base ? { base } : {}) })
   return { verdict, failing: nodes.filter(one => one.failures.length > 0).map(({ key }) => key) }
 }
 
@@ -28,6 +28,6 @@ test('an error of its own is listed', () => {
   const { verdict } = errorsOf('dev-team')
   expect(verdict.errors).toEqual([])
   const broken = fleetOf(miniFleet({ dev: { 'deploy/kustomization.yaml': 'resources: [gone.yaml]\n' } }))
-  const own = evaluateFleet(broken, { combination: 'c' }).verdict
+  const own = evaluateFleet(broken, { revisionSet: 'c' }).verdict
   expect(own.errors.map(({ node }) => node)).toEqual(['staging/apps/dev-team'])
 })

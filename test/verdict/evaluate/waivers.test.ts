@@ -53,11 +53,11 @@ test('a waiver that somebody else accepted holds', () => {
   expect(verdict.violations[0]?.message).toContain('by "ada"')
 })
 
-test('another day is another combination, but only where a waiver begins or ends to hold', () => {
-  const on = (day: string) => evaluationOf(given(waiver()), { today: day }).verdict.combination
+test('another day is another revisionSet, but only where a waiver begins or ends to hold', () => {
+  const on = (day: string) => evaluationOf(given(waiver()), { today: day }).verdict.revisionSet
   expect(on('2026-01-01')).toBe(on('2026-06-30'))
   expect(on('2026-07-01')).not.toBe(on('2026-06-30'))
-  const without = (day: string) => evaluationOf(given(), { today: day }).verdict.combination
+  const without = (day: string) => evaluationOf(given(), { today: day }).verdict.revisionSet
   expect(without('2026-07-01')).toBe(without('2026-06-30'))
 })
 
@@ -155,16 +155,16 @@ test('a waiver accepts the value that it lists: another one of the same field is
 /** Keys of the nodes that the worker would apply. */
 function applied(evaluation: Evaluation, baseline: readonly string[] = []): string[] {
   const { nodes, verdict } = evaluation
-  const { combination } = verdict
+  const { revisionSet } = verdict
   const commits = new Map(nodes.map(({ source }) => [source.url, source.commit]))
   const heads = {
-    combination,
+    revisionSet,
     complete: true,
     fleet: { url: FLEET_URL, branch: 'main', commit: commits.get(FLEET_URL) ?? '' },
     sources: [...commits].map(([url, commit]) => ({ url, ref: { branch: 'main' }, commit })),
   }
   const binding = { cluster: 'staging', fleet: FLEET_URL, branch: 'main' }
-  return approve({ binding, evaluated: { combination, nodes, baseline }, heads }).apply.map(node => node.name)
+  return approve({ binding, evaluated: { revisionSet, nodes, baseline }, heads }).apply.map(node => node.name)
 }
 
 test('a waived violation does not hold its node back, an expired one does', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ProtectionLayer, trailGaps } from '../../../src/verdict/evaluate-gate.ts'
+import { type ProtectionLayer, trailGaps } from '../../../src/verdict/evaluate-protection.ts'
 
 const APP = 7
 const OURS = `the App with the ID ${APP}`

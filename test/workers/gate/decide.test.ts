@@ -14,15 +14,15 @@ const OUTCOMES: readonly (readonly [string, Outcome])[] = [
 const APPROVAL = { rule: 'gate-config-change', message: 'the file changes', fix: 'Approve it.' }
 const HOLDS: readonly HumanDecisions['hold'][] = [undefined, { by: 'will' }]
 const OVERRIDES: readonly HumanDecisions['override'][] = [undefined, { by: 'ada', reason: 'the gate is wrong' }]
-const APPROVALS: readonly HumanDecisions['demands'][] = [[], [APPROVAL], [APPROVAL, APPROVAL]]
+const APPROVALS: readonly HumanDecisions['missing'][] = [[], [APPROVAL], [APPROVAL, APPROVAL]]
 
-/** Every combination of what decides: which outcome, hold or not, override or not, how many approvals are missing. */
+/** Every revisionSet of what decides: which outcome, hold or not, override or not, how many approvals are missing. */
 const COMBINATIONS = OUTCOMES.flatMap(([name, outcome]) =>
   HOLDS.flatMap(hold =>
     OVERRIDES.flatMap(override =>
-      APPROVALS.map(demands => ({
+      APPROVALS.map(missing => ({
         ...{ name, outcome },
-        circumstances: { ...NO_DECISIONS, ...(hold && { hold }), ...(override && { override }), demands },
+        decisions: { ...NO_DECISIONS, ...(hold && { hold }), ...(override && { override }), missing },
       })),
     ),
   ),
@@ -38,41 +38,41 @@ const TABLE: Readonly<Record<string, { alone: Decision['conclusion']; severity: 
 }
 
 /** The table in words: hold, override, verdict, approvals, in this order. */
-function expected(name: string, { hold, override, demands }: HumanDecisions): Decision {
+function expected(name: string, { hold, override, missing }: HumanDecisions): Decision {
   const { alone, severity } = TABLE[name]!
   if (hold) return { conclusion: 'failure', by: 'hold', severity }
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }
   if (alone === 'failure') return { conclusion: 'failure', by: 'verdict', severity }
-  if (demands.length > 0) return { conclusion: 'failure', by: 'required-approval', severity }
+  if (missing.length > 0) return { conclusion: 'failure', by: 'required-approval', severity }
   return { conclusion: 'success', by: 'verdict', severity: 0 }
 }
 
 describe('the decision of the gate', () => {
-  test('is that of the table, for every combination', () => {
+  test('is that of the table, for every revisionSet', () => {
     expect(COMBINATIONS).toHaveLength(60)
-    for (const { name, outcome, circumstances } of COMBINATIONS) {
-      expect({ name, ...decide(outcome, circumstances) }).toEqual({ name, ...expected(name, circumstances) })
+    for (const { name, outcome, decisions } of COMBINATIONS) {
+      expect({ name, ...decide(outcome, decisions) }).toEqual({ name, ...expected(name, decisions) })
     }
   })
 
   test('is a success for exactly these', () => {
-    const passing = COMBINATIONS.filter(one => decide(one.outcome, one.circumstances).conclusion === 'success')
-    const words = passing.map(({ name, circumstances: { override, demands } }) =>
-      [name, override ? 'override' : '', demands.length].join(' '),
+    const passing = COMBINATIONS.filter(one => decide(one.outcome, one.decisions).conclusion === 'success')
+    const words = passing.map(({ name, decisions: { override, missing } }) =>
+      [name, override ? 'override' : '', missing.length].join(' '),
     )
     const overridden = OUTCOMES.flatMap(([name]) => [0, 1, 2].map(number => `${name} override ${number}`))
     expect(words.sort()).toEqual([...overridden, 'unaffected  0', 'pass  0'].sort())
   })
 
   test('is what the check run concludes, whoever renders it', () => {
-    for (const { outcome, circumstances } of COMBINATIONS) {
+    for (const { outcome, decisions } of COMBINATIONS) {
       const context = {
         kind: 'pull-request',
         repository: FLEET,
         headSha: 'a'.repeat(40),
-        decisions: circumstances,
+        decisions: decisions,
       } as const
-      expect(checkRunOf(outcome, context).conclusion).toBe(decide(outcome, circumstances).conclusion)
+      expect(checkRunOf(outcome, context).conclusion).toBe(decide(outcome, decisions).conclusion)
     }
   })
 })

@@ -1,5 +1,5 @@
-import { type OpenThread, openThread, type RenderingThread } from '../../../workers/threads/open-thread.ts'
-import { FORGET } from '../../../workers/threads/protocol.ts'
+import { type OpenThread, openThread, type RenderingThread } from '../../../workers/fleets/open-thread.ts'
+import { FORGET } from '../../../workers/fleets/protocol.ts'
 
 const idle = new Map<number, RenderingThread[]>()
 

@@ -28,7 +28,7 @@ const given = (own: Files, branch: string, there?: Files): Given => {
 const verdictOf = (head: Given, base: Given) => {
   const before = fleetOf(base)
   const input = { ...inputOf(head), config: inputOf(base).fleet.tree, retain: retainOf(before) }
-  return evaluateFleet(buildFleet(input), { base: before, combination: '' }).verdict
+  return evaluateFleet(buildFleet(input), { base: before, revisionSet: '' }).verdict
 }
 const said = (head: Given, base: Given = miniFleet()) => {
   const { errors, violations, requiredApprovals } = verdictOf(head, base)

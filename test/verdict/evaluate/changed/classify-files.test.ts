@@ -61,7 +61,7 @@ describe('the changed files of a fleet', () => {
     const inputs = [BASE, HEAD, BASE].map(fleet => inputOf(miniFleet({ fleet })))
     const [base, head, again] = inputs.map(input => session.build(input))
     for (const one of [base!, again!]) {
-      expect(states(session.evaluateFleet(head!, { base: one, combination: '' }).verdict)).toEqual(STATES)
+      expect(states(session.evaluateFleet(head!, { base: one, revisionSet: '' }).verdict)).toEqual(STATES)
     }
   })
 

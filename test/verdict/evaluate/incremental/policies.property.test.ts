@@ -170,7 +170,7 @@ function compare(session: EvaluateSession, world: World, base: World | undefined
   const given = { head: inputOf(world, base), base: base && inputOf(base) }
   const before = given.base && session.build(given.base)
   const head = session.build({ ...given.head, ...(before ? { retain: retainOf(before) } : {}) })
-  const options = { combination: revisionSetOf(given.head) }
+  const options = { revisionSet: revisionSetOf(given.head) }
   const answer = session.evaluateFleet(head, { ...options, ...(before ? { base: before } : {}) })
   const anew = { head: inputOf(world, base), base: base && inputOf(base) }
   const wholeBefore = anew.base && buildFleet(anew.base)
@@ -192,7 +192,7 @@ test('policies: what neither changed nor is asked about is not asked again', () 
   const asked = (next: Forms) => {
     const input = inputOf(worldOf(next))
     const before = session.work.asked
-    session.evaluateFleet(session.build(input), { combination: revisionSetOf(input) })
+    session.evaluateFleet(session.build(input), { revisionSet: revisionSetOf(input) })
     return session.work.asked - before
   }
   const all = asked(forms)

@@ -39,7 +39,7 @@ class Measured {
     const before = this.#session.build(this.#base)
     const built = this.#session.build({ ...head, config: this.#base.fleet.tree })
     const base = head === this.#base ? {} : { base: before }
-    const { verdict } = this.#session.evaluateFleet(built, { ...base, combination: revisionSetOf(head) })
+    const { verdict } = this.#session.evaluateFleet(built, { ...base, revisionSet: revisionSetOf(head) })
     return { verdict, cost: workSince(start) }
   }
 }

@@ -48,7 +48,7 @@ function step(session: EvaluateSession, world: World, base: World | undefined): 
   const given = inputs()
   const before = given.base && session.build(given.base)
   const head = session.build({ ...given.head, ...retained(before) })
-  const options = { combination: revisionSetOf(given.head), ...(before ? { base: before } : {}) }
+  const options = { revisionSet: revisionSetOf(given.head), ...(before ? { base: before } : {}) }
   const answer = session.evaluateFleet(head, options)
   const anew = inputs()
   const wholeBefore = anew.base && buildFleet(anew.base)

@@ -31,7 +31,7 @@ export interface OurCheck {
 }
 
 /** Determines whether our check gates a branch, from its protection on GitHub alone. Pure. */
-export function evaluateGate(branch: ProtectedBranch, check: OurCheck): Gate {
+export function evaluateProtection(branch: ProtectedBranch, check: OurCheck): Gate {
   // a pass under the branch's own name, or under the plain one, is never about another branch
   const names = [check.name, checkNameOf(branch.branch), CHECK_NAME]
   const gates = names.map(name => evaluateNamed(branch, { ...check, name }))

@@ -69,7 +69,7 @@ export class Evaluator {
         if (error.what === 'time' && !isAlone) continue
         const stopped = 'stopped' in asked ? (asked.stopped ?? []) : []
         const isKnown = error.node === '' || stopped.includes(error.node)
-        if (request.type !== 'judge' || isKnown || stopped.length === MAX_STOPPED) throw this.#exceeded(error)
+        if (request.type !== 'evaluate' || isKnown || stopped.length === MAX_STOPPED) throw this.#exceeded(error)
         asked = { ...request, stopped: [...stopped, error.node] }
       }
     }
@@ -92,17 +92,17 @@ export class Evaluator {
 
 /** A repeated evaluation must leave out the same nodes. */
 function withStopped(answer: EvaluationAnswer, asked: EvaluationRequest): EvaluationAnswer {
-  if (answer.type !== 'judged' || asked.type !== 'judge' || asked.stopped === undefined) return answer
+  if (answer.type !== 'evaluated' || asked.type !== 'evaluate' || asked.stopped === undefined) return answer
   return { ...answer, stopped: asked.stopped }
 }
 
 /** Requests with values of a cluster are kept no longer than needed. */
-const isSecret = (request: EvaluationRequest) => request.type === 'judge' && request.values !== undefined
+const isSecret = (request: EvaluationRequest) => request.type === 'evaluate' && request.values !== undefined
 
 /** The owner of the share of threads that it uses: the repository of the change. */
 function ownerOf(request: EvaluationRequest): string {
   if (!('head' in request)) return request.url
-  return (request.type === 'judge' ? request.changed : undefined) ?? request.head.fleet.url
+  return (request.type === 'evaluate' ? request.changed : undefined) ?? request.head.fleet.url
 }
 
 /** The fleet: a thread that evaluated it before has its caches. */

@@ -39,7 +39,7 @@ const node = new RunningNode(workerData)
 
 function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
-    if (request.type === 'judge') return evaluateFleet(request)
+    if (request.type === 'evaluate') return evaluateFleet(request)
     if (request.type === 'survey') return survey(request)
     if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
     if (request.type === 'offboard') {
@@ -59,7 +59,7 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     return {
       type: 'refused',
       code: error.code,
-      ...sayingOf(error.said ?? error.message, error.saidFix ?? error.fix ?? ''),
+      ...sayingOf(error.typed ?? error.message, error.typedFix ?? error.fix ?? ''),
     }
   }
 }
@@ -107,5 +107,5 @@ function survey({ head, today }: SurveyRequest): EvaluationAnswer {
   const fleet = buildFleet(input)
   if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const { url, branch } = input.fleet
-  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { combination: revisionSetOf(input), today }) }
+  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { revisionSet: revisionSetOf(input), today }) }
 }

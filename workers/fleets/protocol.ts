@@ -53,7 +53,7 @@ export interface EarlierSnapshot {
 
 /** Evaluate `head`; with `base`, also report what is new compared with it. */
 export interface EvaluateRequest {
-  readonly type: 'judge'
+  readonly type: 'evaluate'
   readonly head: RevisionSetSnapshot
   readonly base?: RevisionSetSnapshot
   /** Address of the repository that the change is in, if it is not the fleet on its branch. */
@@ -145,7 +145,7 @@ export interface EvaluationProgress extends WalkProgress {
 }
 
 /** An error of ours, as it crosses from the thread: with the types of its values. */
-interface RefusedAnswer extends Pick<NodeFailure, 'message' | 'fix' | 'said' | 'saidFix'> {
+interface RefusedAnswer extends Pick<NodeFailure, 'message' | 'fix' | 'typed' | 'typedFix'> {
   readonly type: 'refused'
   readonly code: ErrorCode
 }
@@ -165,7 +165,7 @@ export type EvaluationAnswer =
       readonly pinned?: readonly PinnedRepository[]
     }
   | {
-      readonly type: 'judged'
+      readonly type: 'evaluated'
       /** With a base, without the objects of its nodes (see leanEvaluation). */
       readonly evaluation: Evaluation
       readonly baseline: readonly string[]
@@ -202,7 +202,7 @@ export function requestKey(request: EvaluationRequest): string {
 
 function partsOf(request: EvaluationRequest): unknown[] {
   switch (request.type) {
-    case 'judge': {
+    case 'evaluate': {
       const { head, base, changed = null, today, earlier, values } = request
       const before = earlier ? [earlier.states.map(({ commit, tree }) => [commit, tree.id]), earlier.isAll] : null
       return [revisionSetKey(head), base ? revisionSetKey(base) : null, changed, today, before, values?.digest ?? null]

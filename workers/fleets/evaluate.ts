@@ -56,11 +56,11 @@ export function evaluate(
   if (base) {
     const changes = changesOf(base, head)
     const prunes = plannedPrunes(base, head)
-    return { type: 'judged', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes, prunes }
+    return { type: 'evaluated', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes, prunes }
   }
   const baseline = [...baselineOf(input.fleet.tree, input.fleet.url).keys()]
   const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
-  return { type: 'judged', evaluation, baseline, pinned, followed, isDark, gated }
+  return { type: 'evaluated', evaluation, baseline, pinned, followed, isDark, gated }
 }
 
 function setsOf(kept: KeptFleet, { head, base, changed, earlier, values }: EvaluateRequest): ComparedSets {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateGate, type ProtectedBranch, type ProtectionLayer } from '../../../src/verdict/evaluate-gate.ts'
+import {
+  evaluateProtection,
+  type ProtectedBranch,
+  type ProtectionLayer,
+} from '../../../src/verdict/evaluate-protection.ts'
 
 const CHECK = { name: 'bailiwick / tenancy', app: 7 }
 
@@ -14,7 +18,7 @@ const branch = (layers: readonly ProtectionLayer[], changes: Partial<ProtectedBr
   ...changes,
 })
 
-const evaluated = (...layers: ProtectionLayer[]) => evaluateGate(branch(layers), CHECK)
+const evaluated = (...layers: ProtectionLayer[]) => evaluateProtection(branch(layers), CHECK)
 const said = (...layers: ProtectionLayer[]) => evaluated(...layers).gaps.map(gap => `${gap.level}: ${gap.what}`)
 
 test('a gate without a way around it is real, and nothing is said', () => {
@@ -47,7 +51,7 @@ describe('who may answer', () => {
   })
 
   test('other Apps that report the name, and rulesets that are only evaluated, are told where the gate is open', () => {
-    const found = evaluateGate(branch([], { evaluated: ['try`it'], namesakes: ['ci'] }), CHECK)
+    const found = evaluateProtection(branch([], { evaluated: ['try`it'], namesakes: ['ci'] }), CHECK)
     expect(found.gaps.map(gap => gap.level)).toEqual(['open', 'note', 'open'])
     expect(found.gaps[1]?.what).toBe(
       "the ruleset `try'it` requires the check, but its enforcement status is Evaluate, which does not block",
@@ -69,7 +73,7 @@ describe('the name of another branch', () => {
     ['main', CHECK, ['bailiwick / tenancy (stable)'], 'open', CHECK.name],
     ['main', CHECK, ['build'], 'open', undefined],
   ] as const)('%s, with the check %j: %j is %s, and asks for %s', (name, check, required, state, asks) => {
-    const gate = evaluateGate(branch([requiring(...required)], { branch: name }), check)
+    const gate = evaluateProtection(branch([requiring(...required)], { branch: name }), check)
     expect([gate.state, gate.asks]).toEqual([state, asks])
     expect(gate.gaps.some(({ fix }) => fix === `Require \`${asks}\` instead.`)).toBe(asks !== undefined)
   })
@@ -77,9 +81,9 @@ describe('the name of another branch', () => {
 
 describe('what GitHub does not show', () => {
   test('is unknown, never good', () => {
-    expect(evaluateGate(branch([], { hidden: true }), CHECK).state).toBe('unknown')
+    expect(evaluateProtection(branch([], { hidden: true }), CHECK).state).toBe('unknown')
     const anybody = layer({ checks: [{ context: CHECK.name, app: null }] })
-    expect(evaluateGate(branch([anybody], { hidden: true }), CHECK).state).toBe('open')
+    expect(evaluateProtection(branch([anybody], { hidden: true }), CHECK).state).toBe('open')
   })
 
   test('a bypass list that is not shown is to be looked at', () => {
