@@ -13,13 +13,13 @@ import {
   WEAKENING_FLAGS,
 } from '../fleet/bootstrap/lockdown.ts'
 import type { ClusterFacts } from '../fleet/facts/facts.ts'
-import { hashOf, placeText } from '../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../fleet/facts/shown.ts'
 import { type Cluster, type FleetNode, isIncomplete, type OtherStart } from '../fleet/model/fleet.ts'
 import { hasMoreCauses } from '../fleet/model/input.ts'
 import { artifactPath } from '../flux/artifact.ts'
 import { kindsThat, valuesOf } from '../kube/flux-kinds.ts'
+import { flagCause, flagOrigin } from './identity/default-account.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
 /** Kinds that configure Flux for the Flux Operator; a ResourceSet applies objects as an account and does not count. */
@@ -159,13 +159,13 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
           ? message`is no longer set`
           : message`changes from ${quoted('value', old)} to ${quoted('value', value)}`
       const what = message`--${part('value', flag.name)} of ${part('object', controller)} ${how}: ${untyped(flag.why(runs.get(controller)!, value))}`
-      const origin = placeOf(is, controller, flag.name) ?? placeOf(was, controller, flag.name)
+      const origin = flagOrigin(is, controller, flag.name) ?? flagOrigin(was, controller, flag.name)
       yield { controller, flag: flag.name, now: value, what, origin }
     }
     for (const [flag, why] of WEAKENING_FLAGS) {
       if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
       const what = message`--${part('value', flag)} of ${part('object', controller)} is now set: ${untyped(why)}`
-      yield { controller, flag, now: 'true', what, origin: placeOf(is, controller, flag) }
+      yield { controller, flag, now: 'true', what, origin: flagOrigin(is, controller, flag) }
     }
   }
 }
@@ -204,15 +204,10 @@ function* partial(flux: Flux): Iterable<Loss> {
       const met = listed(others.map(name => part('object', name)))
       const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}: ${untyped(flag.why(runs.get(controller)!, ''))}`
       // the patch that missed is most likely the one that matched the others
-      const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
+      const places = [controller, ...others].flatMap(name => flagOrigin(flux, name, flag.name) ?? [])
       yield { controller, flag: flag.name, now: '', what, origin: places[0] }
     }
   }
-}
-
-function placeOf(flux: Flux, controller: string, flag: string): Origin | undefined {
-  const flags = flux?.controllers.find(({ name }) => name === controller)?.flags
-  return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
 function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Violation {
@@ -222,9 +217,8 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
   const value = `${controller} ${flag} ${now}`
   return new Subject({ node: root, object: deployment ?? root.kustomization }).violation(path, value, {
     ...(origin ? { origin } : {}),
-
     // one patch sets a flag of several controllers
-    cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
+    cause: flagCause(root.cluster, flag, now, origin),
     message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
     fix: isNew
       ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`

@@ -264,54 +264,100 @@ function groupOf(findings: readonly Finding[]): FindingGroup {
 }
 
 /** A rule's finding follows from another rule's at the same line: one edit fixes both. */
-const AT_THE_SAME_LINE: ReadonlyMap<string, string> = new Map([
-  ['namespace-confinement', 'target-namespace'],
-  ['admission-config', 'cluster-scoped-forbidden'],
-  ['crd-admission', 'cluster-scoped-forbidden'],
+const AT_THE_SAME_LINE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['namespace-confinement', ['target-namespace']],
+  ['admission-config', ['cluster-scoped-forbidden']],
+  ['crd-admission', ['cluster-scoped-forbidden']],
+  ['schema-mismatch', ['account-cannot-apply', 'sops-not-decrypted']],
 ])
+const LEADERS: ReadonlySet<string> = new Set([...AT_THE_SAME_LINE.values()].flat())
 /** Rules by which a Namespace is not the tenant's; the objects in it follow. */
 const OF_NAMESPACES = ['cluster-scoped-forbidden', 'namespace-ownership']
+/** Rules by which an object is where it may not be, and rules that find what follows for the same object. */
+const OF_OBJECTS = ['cluster-scoped-forbidden', 'namespace-confinement', 'namespace-ownership', 'target-namespace']
+const IN_OBJECTS = [
+  'rbac-cluster-binding',
+  'rbac-escalation',
+  'rbac-foreign-subject',
+  'ownership-conflict',
+  'sa-required',
+]
+/** Rules whose findings about an object follow from that about its Namespace. */
+const IN_NAMESPACES = ['namespace-confinement', 'namespace-ownership', 'account-cannot-apply']
+/** Rules that find what the removal of a Namespace leaves in it. */
+const AFTER_REMOVAL = ['prune-account-removed', 'identity-object-tamper', 'tenant-removed', 'namespace-confinement']
 
-const LEADERS: ReadonlySet<string> = new Set([...AT_THE_SAME_LINE.values(), ...OF_NAMESPACES])
+/** Each group below the one that it follows from, and, of several rules about the same value, below the most severe. */
+const followed = (groups: readonly FindingGroup[]): FindingGroup[] =>
+  joined(
+    joined(groups, leaderKeys, followerKeys),
+    sameValue,
+    sameValue,
+    (one, other) => one.finding.rule !== other.finding.rule,
+  )
 
-/** Each group below the one that it follows from. */
-function followed(groups: readonly FindingGroup[]): FindingGroup[] {
-  const leaders = new Map(groups.flatMap(group => leaderKeys(group).map(key => [key, group] as const)))
+/** No rule follows from itself by others, whatever the findings: a bound all the same. */
+const MAX_DEPTH = 8
+
+type KeysOf = (group: FindingGroup) => string[]
+
+/** Puts groups below the topmost one that they find by one of their keys; of several with a key, the first. */
+function joined(
+  groups: readonly FindingGroup[],
+  keysOf: KeysOf,
+  wanted: KeysOf,
+  isBelow: (group: FindingGroup, leader: FindingGroup) => boolean = () => true,
+): FindingGroup[] {
+  const leaders = new Map<string, FindingGroup>()
+  for (const group of groups) for (const key of keysOf(group)) if (!leaders.has(key)) leaders.set(key, group)
   if (leaders.size === 0) return [...groups]
-  const leaderOf = (group: FindingGroup) =>
-    followerKeys(group)
+  const topmost = (group: FindingGroup, depth = 0): FindingGroup => {
+    const leader = wanted(group)
       .map(key => leaders.get(key))
       .find(one => one !== undefined)
-  const followers = Map.groupBy(groups, leaderOf)
-  return groups
-    .filter(group => leaderOf(group) === undefined)
-    .map(group => ({ ...group, followers: followers.get(group) ?? [] }))
+    if (leader === undefined || leader === group || !isBelow(group, leader) || depth === MAX_DEPTH) return group
+    return topmost(leader, depth + 1)
+  }
+  return [...Map.groupBy(groups, one => topmost(one))]
+    .map(([top, all]) => ({
+      ...top,
+      followers: all.flatMap(group => (group === top ? group.followers : [group, ...group.followers])),
+    }))
     .sort(byWeight)
 }
 
 /** By what others find the one that they follow from. */
 function leaderKeys({ finding, objects }: FindingGroup): string[] {
   const { rule, state, level, origin, tenant, object, cause, isShared } = finding
-  if (isShared) return [JSON.stringify([state, level, cause])]
-  if (!LEADERS.has(rule)) return []
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
   return [
-    JSON.stringify([rule, state, level, origin.repository, origin.file, origin.line]),
-    ...(isNamespace && OF_NAMESPACES.includes(rule) ? [JSON.stringify([state, level, tenant, object.name])] : []),
-  ]
+    ...(isShared ? [[cause]] : []),
+    ...(origin.file === '' || !LEADERS.has(rule) ? [] : [[rule, origin.repository, origin.file, origin.line]]),
+    ...(OF_OBJECTS.includes(rule) ? objects.map(one => ['object', tenant, one.object]) : []),
+    ...(isNamespace && OF_NAMESPACES.includes(rule) ? [[tenant, object.name]] : []),
+    ...(isNamespace && rule === 'mass-deletion' ? [['removed', object.name]] : []),
+  ].map(key => JSON.stringify([state, level, ...key]))
+}
+
+/** The value that a finding is about; of a removed object, the whole object. */
+function sameValue({ finding: { state, level, reported, origin, field, isBefore } }: FindingGroup): string[] {
+  const { repository, file, line, column } = origin
+  if (file === '') return []
+  const value = isBefore ? [] : [column, nameOf(field)]
+  return [JSON.stringify([state, level, reported === true, repository, file, line, ...value])]
 }
 
 function followerKeys({ finding, tenants }: FindingGroup): string[] {
   const { rule, state, level, origin, tenant, object, follows = [] } = finding
-  const leader = AT_THE_SAME_LINE.get(rule)
-  const isInside = rule === 'namespace-confinement' && object.namespace !== '' && tenants.length === 1
+  const sameLine = AT_THE_SAME_LINE.get(rule) ?? []
+  const isInside = IN_NAMESPACES.includes(rule) && object.namespace !== '' && tenants.length === 1
   return [
-    ...follows.map(cause => JSON.stringify([state, level, cause])),
-    ...(leader === undefined || origin.file === ''
-      ? []
-      : [JSON.stringify([leader, state, level, origin.repository, origin.file, origin.line])]),
-    ...(isInside ? [JSON.stringify([state, level, tenant, object.namespace])] : []),
-  ]
+    ...follows.map(cause => [cause]),
+    ...(origin.file === '' ? [] : sameLine.map(leader => [leader, origin.repository, origin.file, origin.line])),
+    ...(IN_OBJECTS.includes(rule) ? [['object', tenant, object]] : []),
+    ...(isInside ? [[tenant, object.namespace]] : []),
+    ...(AFTER_REMOVAL.includes(rule) ? [['removed', object.namespace]] : []),
+  ].map(key => JSON.stringify([state, level, ...key]))
 }
 
 /** Order in which findings are shown: one weighs as much as the heaviest of those below it. */

@@ -18,6 +18,7 @@ import {
   folderOf,
   instanceRoots,
   isNoFolderOfACluster,
+  isOfArgo,
   isWithin,
   layoutRoots,
   placeholderRoots,
@@ -121,7 +122,7 @@ function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: Clust
   const written = fluxFiles(tree, url)
   const named = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
   const syncs = named.map(root => inRepository(root, folderOf))
-  const layout = layoutRoots(tree)
+  const layout = written.length === 0 && isOfArgo(tree) ? [] : layoutRoots(tree)
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()
   const add = (root: UnnamedRoot) => {

@@ -239,6 +239,18 @@ export function layoutRoots(tree: Tree): UnnamedRoot[] {
     }))
 }
 
+const ARGO = [/^\s*apiVersion:\s*["']?argoproj\.io\//m, /^\s*kind:\s*["']?(?:Application|ApplicationSet|AppProject)\b/m]
+
+/** Whether a repository, which has no object of Flux, is one of Argo CD: its folders `clusters/<name>` are not of Flux. */
+export function isOfArgo(tree: Tree, folder = ''): boolean {
+  return tree.list(folder).some(({ type, name, path }) => {
+    if (type === 'directory') return isOfArgo(tree, path)
+    const bytes = type === 'file' && isYaml(name) ? readUnlessLarge(tree, path) : undefined
+    const text = bytes ? new TextDecoder().decode(bytes) : ''
+    return ARGO.every(mark => mark.test(text))
+  })
+}
+
 const isBare = (tree: Tree, path: string) =>
   !tree.list(path).some(({ type, name }) => type === 'file' && isManifest(name))
 

@@ -122,6 +122,10 @@ export function misspelled(object: KubeObject, path: Path): Path | undefined {
   return written === undefined ? undefined : [...start, written]
 }
 
+/** Where a field is written, also under a misspelled name. */
+export const meantOrigin = (object: KubeObject, path: Path): Origin =>
+  originAt(object.root, misspelled(object, path) ?? path)
+
 function flag(object: KubeObject, path: Path): boolean {
   const value = at(object.root, path)
   if (!value || (value.type === 'scalar' && value.value === null)) return false

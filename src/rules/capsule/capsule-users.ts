@@ -133,6 +133,9 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
+/** One wrong owner is one cause, whatever Capsule does about it. `owner`: with its kind. */
+export const ownerCause = (tenant: string, owner: string): string => hashOf(['owner', tenant, owner])
+
 /** An account that Capsule does not treat as a user; those with the same `same` are shown as one finding. */
 function unchecked(
   { name, groups, by: passes, role }: Account & CapsuleUse,
@@ -151,6 +154,7 @@ function unchecked(
     one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
   )
   return new Subject({ node, object }).violation(path, `${passes ?? groups[0]} ${name}`, {
+    follows: same.map(one => ownerCause(one.tenant, one.name)),
     cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
     message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
     fix:

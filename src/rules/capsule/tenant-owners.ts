@@ -1,4 +1,5 @@
 import { message, part } from '../../base/message.ts'
+import { probably } from '../../base/name-list.ts'
 import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
@@ -10,7 +11,7 @@ import { CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.t
 import { KUBECONFIG_FIELD, KUSTOMIZATION, TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { type Binding, type BoundSubject, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import {
   accountOf,
   accountOf as accountOfUser,
@@ -23,7 +24,7 @@ import {
 import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
-import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './capsule-users.ts'
+import { ANY, capsuleObjects, ownerCause, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
 /** Groups that contain all users, or all accounts. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
@@ -78,6 +79,9 @@ function* handedOver(subject: Subject): Iterable<Violation> {
   }
 }
 
+/** The name of an account without its namespace. */
+const lastOf = ({ name }: Grant): string => name.slice(name.lastIndexOf(':') + 1)
+
 /** Owners that the Tenant loses and as which Flux still acts: Capsule refuses what Flux applies as them. */
 function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violation[] {
   const { object, id, node } = subject
@@ -91,9 +95,13 @@ function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violatio
       return isMeant && !mayCreateNamespace(identity, ANY, index.capsuleOwners(node.cluster))
     })
     if (!acting) return []
-    const instead = now!.find(one => one.home === home && !isIn(before!, one))
+    const isMade = (one: Grant) =>
+      index.versionsOf(node.cluster, '/ServiceAccount', one.home ?? '', lastOf(one)).length > 0
+    const isMeant = (one: Grant) => one.home === home || (lastOf(one) === lastOf(grant) && !isMade(one))
+    const instead = now!.find(one => isMeant(one) && !isIn(before!, one))
     return [
       subject.violation(instead?.path ?? ['spec', 'owners'], `removed ${who}`, {
+        ...(instead ? { cause: ownerCause(id.name, instead.who) } : {}),
         message: message`${quoted('identity', who)} no longer owns Capsule Tenant ${quoted('object', id.name)}, but ${objectPart('Kustomization', acting.namespace, acting.name)} is applied as ${part('identity', acting.identity.user)}. Allowed: removing an owner together with what is applied as it. Capsule: You do not have any Tenant assigned: please, reach out to the system administrators.`,
         fix: message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
       }),
@@ -182,7 +190,7 @@ function grantsOf(root: Node): Grant[] {
   })
   return [
     ...listAt(root, ['spec', 'owners']).flatMap((owner, index) => ownerGrants(owner, ['spec', 'owners', index])),
-    ...(single ? ownerGrants(single, ['spec', 'owner']) : []),
+    ...(single?.type === 'map' ? ownerGrants(single, ['spec', 'owner']) : []),
     ...bindings(['spec', 'additionalRoleBindings'], 'clusterRoleName'),
     ...rules,
     ...promoted,
@@ -258,6 +266,7 @@ function violation(
   const what = grant.isOwner ? 'owns' : 'has rights in'
   const role = grant.isOwner ? message`` : message` (${quoted('value', grant.what)})`
   return subject.violation(grant.path, grant.key, {
+    cause: ownerCause(tenant, grant.who),
     message: message`${quoted('identity', grant.who)} ${what} every namespace of Capsule Tenant ${quoted('object', tenant)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
     fix: message`Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${objectPart('Tenant', '', tenant)}. To keep it, waive the rule for this Tenant or merge with an override.`,
   })
@@ -341,6 +350,9 @@ const isOf = (namespace: string) => (binding: Binding) => binding.namespace === 
 const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>
   index.versionsOf(cluster, `${RBAC_GROUP}/${one.kind}`, one.namespace, one.name).length === 0
 
+/** What an account lacks is one cause, whatever goes through Capsule's proxy. */
+export const lackingCause = (verb: string, user: string): string => hashOf([verb, user])
+
 /** A request that no visible grant of the account allows. */
 function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Violation> {
   const { node, object, user: userName } = acting
@@ -358,13 +370,13 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   const { namespace } = idOf(object)
   const value = `${request.verb} ${userName}`
   yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
-    cause: hashOf([request.verb, userName]),
+    cause: lackingCause(request.verb, userName),
     message: isSelf
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
       : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
     fix: near
-      ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
-      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
+      ? message`${near.wanted === ADDON ? 'Rename' : 'Set'} ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
+      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', ADDON)}.`,
   })
 }
 
@@ -381,6 +393,8 @@ function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, reques
     const wanted = roles.find(role => index.roleRules(cluster, { kind: 'ClusterRole', name: role }, '')?.some(allows))
     return object && wanted !== undefined ? { object, path: ['roleRef', 'name'] as Path, wanted } : undefined
   }
+  const meant = addonMark(index, cluster, user) ?? (verb === 'impersonate' ? selfRole(index, cluster, user) : undefined)
+  if (meant) return meant
   const isNobody = ({ kind: of, namespace: home, name: account }: BoundSubject) =>
     of === 'ServiceAccount' && index.versionsOf(cluster, '/ServiceAccount', home, account).length === 0
   for (const { object } of index.platformRendered(cluster, kind, namespace)) {
@@ -390,6 +404,34 @@ function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, reques
     const own = accountOfUser(user)!
     const field = binding.subjects[place]!.name === own.name ? 'namespace' : 'name'
     return { object, path: ['subjects', place, field] as Path, wanted: own[field] }
+  }
+  return undefined
+}
+
+const ADDON = 'capsule.addon.fluxcd/enabled'
+
+/** The annotation of an account by which Capsule's addon would give it the rights, if its name or value were right. */
+function addonMark(index: FleetIndex, cluster: string, user: string) {
+  const { namespace, name } = accountOfUser(user)!
+  const object = index.platformObject(cluster, '/ServiceAccount', namespace, name)
+  const marks = textMapOf(object && at(object.root, ['metadata', 'annotations'])) ?? new Map<string, string>()
+  const key = marks.has(ADDON) ? ADDON : probably(ADDON, [...marks.keys()])
+  if (!object || key === undefined) return undefined
+  return { object, path: ['metadata', 'annotations', key] as Path, wanted: key === ADDON ? 'true' : ADDON }
+}
+
+/** A ClusterRole of an account that would let it impersonate itself if one field of a rule were right. */
+export function selfRole(index: FleetIndex, cluster: string, user: string) {
+  const wanted = { verbs: 'impersonate', apiGroups: '', resources: 'users', resourceNames: user }
+  const fields = Object.keys(wanted) as (keyof typeof wanted)[]
+  for (const { roleRef } of index.bindingsOf(cluster, user, '')) {
+    const object = index.platformObject(cluster, `${RBAC_GROUP}/ClusterRole`, '', roleRef.name)
+    for (const [at, rule] of (object && readRole(object)?.rules)?.entries() ?? []) {
+      const wrong = fields.filter(field => !rule[field].includes(wanted[field]))
+      const [field] = wrong
+      if (object && field && wrong.length === 1 && rule.resourceNames.length > 0)
+        return { object, path: ['rules', at, field] as Path, wanted: wanted[field] }
+    }
   }
   return undefined
 }

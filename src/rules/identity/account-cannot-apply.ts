@@ -1,6 +1,6 @@
 import { listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText, unknownRole } from '../../fleet/facts/grants.ts'
 import type { RightRefusal } from '../../fleet/facts/rights-index.ts'
@@ -12,17 +12,20 @@ import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, readBinding } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
+import { lackingCause } from '../capsule/tenant-owners.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation, type Wording } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
-import { rightsCause } from '../rbac/binding-subjects.ts'
+import { removedCause } from '../rbac/binding-subjects.ts'
 import {
   type AccountPlace,
+  accountCause,
   bindingOrigin,
   lateGrants,
   lostBinding,
   lostSubject,
   ownBindings,
+  rightsCause,
   rightsFix,
   rolesText,
   type UnappliedNames,
@@ -30,7 +33,6 @@ import {
   unboundAccount,
   unmadeAccounts,
 } from './account-rights.ts'
-import { removedCause } from './identity-objects.ts'
 import { lacksAccount } from './service-accounts.ts'
 
 /** The API server must allow the account everything that Flux applies as it. */
@@ -208,6 +210,9 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const { index } = context
   const deciding = certain.filter(isDeciding)
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
+  // the rule capsule-account-rights reports what an owner of a Capsule Tenant lacks in its own namespace
+  const isBound = ownBindings(index, place).some(({ namespace }) => namespace === place.namespace)
+  const missing = isBound ? [] : ['patch', 'impersonate'].map(verb => lackingCause(verb, place.user))
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
@@ -221,10 +226,8 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
         unbound?.fix ??
         missingRoleFix(first!) ??
         rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: unbound
-        ? hashOf(['account', place.user, placeText(unbound.origin)])
-        : rightsCause(place.user, place.namespace),
-      ...(lost ? { follows: [removedCause(lost)] } : {}),
+      cause: unbound ? accountCause(place.user, unbound.origin) : rightsCause(index, place),
+      follows: [...(lost ? [removedCause(lost)] : []), ...missing],
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     })
   }

@@ -11,13 +11,13 @@ import {
 import { probably } from '../../base/name-list.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText } from '../../fleet/facts/grants.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { isBlank, kubeConfigOf, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
+import { isBlank, kubeConfigOf, meantOrigin, accountOf as namedAccount } from '../../fleet/model/kustomization-spec.ts'
 import { CONTROLLER } from '../../fleet/tenancy/delegated.ts'
 import { INSTALLED_ACCOUNTS, isMadeAccount } from '../../flux/installed-rbac.ts'
 import { ACCOUNT_FIELD, HELM_RELEASE, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
@@ -86,11 +86,10 @@ export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   return message`The account has ${listedFew(shown, MAX_ROLES)}.${without}`
 }
 
-/** Where the role of the account's first binding is written; undefined where the fleet renders none. */
+/** Where a binding of the account names its role; undefined where the fleet renders none. */
 export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | undefined {
-  const written = ownBindings(index, place).map(one => writtenOf(index, place.node, one))
-  const found = written.find(one => one !== undefined)
-  return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
+  const { binding } = editedRights(index, place)
+  return binding && originAt(binding.root, ROLE_NAME)
 }
 
 /** The account's bindings that a change removes. */
@@ -126,25 +125,17 @@ export function rightsFix(
   requests: readonly ResourceRequest[],
   reader: string,
 ): Message {
-  const isTenants = place.node.tenant !== undefined
-  const own = ownBindings(index, place).filter(one => !isTenants || one.namespace === place.namespace)
-  const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
-    const of = kind === 'Role' ? namespace : ''
-    const object = writtenOf(index, place.node, { kind, namespace: of, name })
-    return object ? [{ object, shown: objectPart(kind, of, name) }] : []
-  })
+  const { first, binding, role } = editedRights(index, place)
   const rules = listed(
     [...leastRules(requests, new Set()).values()].flat().map(rule => message`${part('text', ruleText(rule))}`),
     ' and ',
   )
-  const [role] = roles
-  const binding = own[0] && writtenOf(index, place.node, own[0])
   const beside = role?.object ?? binding
   // without either, the place is where the platform declares the Kustomization
   const isReaders = (beside ?? declaringOf(index, place.node)).root.origin.repository === reader
-  const meant = own[0] && index.meantRole(place.node.cluster, own[0])
+  const meant = first && index.meantRole(place.node.cluster, first)
   if (meant !== undefined && binding) {
-    const { file, line } = originAt(binding.root, ['roleRef', 'name'])
+    const { file, line } = originAt(binding.root, ROLE_NAME)
     return message`${isReaders ? 'Set' : 'Ask a fleet admin to set'} ${codeWord('roleRef.name')} to ${quoted('object', meant)} at ${part('path', file)}:${line}.`
   }
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
@@ -153,8 +144,31 @@ export function rightsFix(
   const where =
     place.namespace === '' ? message`a ClusterRole` : message`a Role in namespace ${part('object', place.namespace)}`
   const near =
-    binding && own[0] ? message`, beside ${objectPart(own[0].kind, own[0].namespace, own[0].name)}${to}` : message``
+    binding && first ? message`, beside ${objectPart(first.kind, first.namespace, first.name)}${to}` : message``
   return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
+}
+
+const ROLE_NAME = ['roleRef', 'name']
+
+/** What an edit of an account's rights changes: the first of its roles that is written, or else of its bindings. */
+function editedRights(index: FleetIndex, place: AccountPlace) {
+  const all = ownBindings(index, place)
+  const inside = all.filter(({ namespace }) => namespace === place.namespace)
+  const own = inside.length > 0 || place.node.tenant !== undefined ? inside : all
+  const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
+    const of = kind === 'Role' ? namespace : ''
+    const object = writtenOf(index, place.node, { kind, namespace: of, name })
+    return object ? [{ object, shown: objectPart(kind, of, name) }] : []
+  })
+  const first = own.find(one => writtenOf(index, place.node, one)) ?? own[0]
+  return { first, binding: first && writtenOf(index, place.node, first), role: roles[0] }
+}
+
+/** What an account may not do in a namespace is one cause, whatever it should apply there: clusters share it where they share the edit. */
+export function rightsCause(index: FleetIndex, place: AccountPlace): string {
+  const { binding, role } = editedRights(index, place)
+  const edited = role ? role.object.root.origin : binding && originAt(binding.root, ROLE_NAME)
+  return hashOf(['rights', place.user, place.namespace, placeText(edited)])
 }
 
 /** The tenant's topmost Kustomization above a node: those below it are the tenant's. */
@@ -194,6 +208,10 @@ interface UnboundAccount {
   readonly isRoot: boolean
 }
 
+/** An account without a role is one cause at the place that names it. */
+export const accountCause = (user: string, origin: Origin | undefined): string =>
+  hashOf(['account', user, placeText(origin)])
+
 /** What a message says about a refused object's account that has no role at all. */
 export function unboundAccount(
   { index, before }: Pick<RuleContext, 'index' | 'before'>,
@@ -209,8 +227,8 @@ export function unboundAccount(
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
-  const origin = originAt(applier.root, ACCOUNT_FIELD)
-  const better = meant ?? onlyAccount(index, node.cluster, user)
+  const origin = meantOrigin(applier, ACCOUNT_FIELD)
+  const better = meant ?? onlyAccount(index, node.cluster, user, was)
   const isRoot = isNodes && node.parent === undefined
   return {
     origin: was === user ? undefined : origin,
@@ -239,11 +257,17 @@ function meantAccount(
   return names.find(name => userOfAccount(account.namespace, name) === was) ?? (others.length === 0 ? only : undefined)
 }
 
-/** The only account with a role in the namespace of an account that the fleet does not render. */
-function onlyAccount(index: RuleContext['index'], cluster: string, user: string): string | undefined {
+/** The account that was named before, or the only one with a role in the namespace, for one that the fleet does not render. */
+function onlyAccount(
+  index: RuleContext['index'],
+  cluster: string,
+  user: string,
+  was: string | undefined,
+): string | undefined {
   const account = accountOf(user)
   if (!account || index.versionsOf(cluster, '/ServiceAccount', account.namespace, account.name).length > 0)
     return undefined
+  if (was !== undefined && index.holdsRoles(cluster, was)) return accountOf(was)?.name
   const [only, ...others] = accountsWithRoles(index, cluster, account.namespace)
   return others.length === 0 ? only : undefined
 }

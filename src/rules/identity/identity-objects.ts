@@ -1,17 +1,16 @@
 import { type Message, message } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { entriesOf, type Path } from '../../kube/node.ts'
-import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
-import { reachOf } from '../rbac/binding-subjects.ts'
+import { reachOf, removedCause } from '../rbac/binding-subjects.ts'
 
 const ACCOUNT = '/ServiceAccount'
 const BINDING = `${RBAC_GROUP}/RoleBinding`
@@ -128,10 +127,6 @@ function accountsOf(object: KubeObject): string[] {
     return reach.of === 'accounts' && reach.namespace === namespace && reach.name !== undefined ? [reach.name] : []
   })
 }
-
-/** The cause of findings that follow from a removed account or binding: clusters share it where they shared the line. */
-export const removedCause = (object: KubeObject): string =>
-  hashOf(['removed', display(idOf(object)), placeText(object.root.origin)])
 
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
   const { kind } = idOf(object)

@@ -14,11 +14,23 @@ import {
   misspelled,
 } from '../../fleet/model/kustomization-spec.ts'
 import { ACCOUNT_FIELD, ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
+import { originAt, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
+import { capsuleObjects, ownerCause, TENANT } from '../capsule/capsule-users.ts'
+import { lackingCause, selfRole } from '../capsule/tenant-owners.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
-import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from '../rbac/binding-subjects.ts'
+import {
+  bindingCause,
+  declaredOwner,
+  ownerOfSubject,
+  reachOf,
+  removedCause,
+  subjectText,
+} from '../rbac/binding-subjects.ts'
+import { escapeBy } from '../rbac/escalation.ts'
+import { lostDefaultAccount } from './default-account.ts'
 
 /** An object of Flux for a tenant must name its account, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -82,12 +94,27 @@ function withoutAccount(subject: Subject, context: RuleContext): Violation | und
   const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
   const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
   return subject.asNode(index).violation(ACCOUNT_FIELD, written, {
+    ...defaultCause(context, node.cluster, namespace, account),
     message: message`${who} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     ...(isAlone ? { level: 'warning' } : {}),
     fix: isAlone
       ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
       : message`${set}.`,
   })
+}
+
+/** The flag that names the default account, or the account that a change removes, is the cause of each object without one. */
+function defaultCause(
+  { index, before }: RuleContext,
+  cluster: string,
+  namespace: string,
+  account: string | undefined,
+): Pick<Violation, 'cause' | 'follows'> {
+  const was = account === undefined ? undefined : before?.platformObject(cluster, '/ServiceAccount', namespace, account)
+  const follows = [was && removedCause(was), lostDefaultAccount(cluster, index, before)].filter(
+    one => one !== undefined,
+  )
+  return follows.length > 0 ? { cause: hashOf(['default account', namespace, ...follows]), follows } : {}
 }
 
 function isKnown(
@@ -185,13 +212,15 @@ function* foreignBinding(subject: Subject, context: RuleContext): Iterable<Viola
       namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
     const unknown = rights === 'unknown'
     const value = `${subjectText(bound)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`
+    const isForProxy = isMeantForProxy(context.index, node.cluster, bound)
     yield subject.violation(['subjects', at], value, {
       cause: bindingCause(displayRbac(binding)),
+      follows: leadersOf(context, node.cluster, binding, bound),
       message: unknown
         ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
         : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
-        unknown && isMeantForProxy(context.index, node.cluster, bound)
+        unknown && isForProxy
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
           : message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
       ...(unknown ? { level: 'warning', severity: 'medium' } : {}),
@@ -214,6 +243,23 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, bound
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 
+/**
+ * What other rules report of a binding that gives too much: a right to escape by its role, a right of the account that the
+ * role misspells, or that the binding was moved out of the account's own namespace.
+ */
+function leadersOf(context: RuleContext, cluster: string, binding: Binding, bound: BoundSubject): string[] {
+  const { index, before } = context
+  const found = escapeBy(context, cluster, binding, bound)
+  const at = [`${RBAC_GROUP}/RoleBinding`, bound.namespace, binding.name] as const
+  const was = before?.versionsOf(cluster, ...at).at(-1)
+  const moved = was && index.versionsOf(cluster, ...at).length === 0 ? [removedCause(was.object)] : []
+  const user = userOfAccount(bound.namespace, bound.name)
+  const meant = isMeantForProxy(index, cluster, bound) ? selfRole(index, cluster, user) : undefined
+  const isMisspelled = meant !== undefined && idOf(meant.object).name === binding.roleRef.name
+  const misspelled = isMisspelled ? [lackingCause('impersonate', user)] : []
+  return [...(found?.isAll ? [found.cause] : []), ...misspelled, ...moved]
+}
+
 /** Whether an account lacks the right that Capsule's proxy requires: capsule-account-rights names the missing role. */
 function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, name }: BoundSubject): boolean {
   if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
@@ -234,10 +280,13 @@ function* foreignUse(subject: Subject, context: RuleContext): Iterable<Violation
   const declared = declaredOwner(context, node.cluster, namespace)
   const tenant = declared ?? widenedOwner(context, node.cluster, namespace, account)
   if (tenant === undefined || (declared !== undefined && index.actsFor(node, object) === undefined)) return
+  const owned = capsuleObjects(index, node.cluster, TENANT).map(({ object: { root } }) =>
+    ownerCause(stringAt(root, ['metadata', 'name']) ?? '', `ServiceAccount ${userOfAccount(namespace, account)}`),
+  )
   for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
     yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
-      follows: [bindingCause(binding)],
+      follows: [bindingCause(binding), ...owned],
       message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     })
@@ -306,6 +355,9 @@ function* defaultBinding(subject: Subject, context: RuleContext): Iterable<Viola
     const isTenants = declaredOwner(context, node.cluster, namespace) !== undefined
     if (!isTenants && !(writes && isFlux(context, node, namespace))) continue
     yield subject.violation(['subjects', at], `${subjectText(bound)} ${role}`, {
+      // kustomize's namespace writes into a subject `default`, which is not what gives it the role
+      origin: originAt(object.root, ['subjects', at]),
+      follows: [bindingCause(displayRbac(binding))],
       message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
       fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
       ...(writes ? { level: 'violation' } : {}),

@@ -7,9 +7,10 @@ import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { isMisplacedClusterKind } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
-import type { Path } from '../../kube/node.ts'
+import { originAt, type Path } from '../../kube/node.ts'
 import { isNamespaceName } from '../../kube/object.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { accountCause } from '../identity/account-rights.ts'
 import {
   type Rule,
   type RuleContext,
@@ -141,7 +142,9 @@ function* lostConfinement(node: FleetNode, context: RuleContext): Iterable<Viola
   const found = violation(node, tenant, was?.tenant !== undefined, index)
   if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return yield found
   const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`
-  yield { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
+  const origin = originAt(node.kustomization.root, ACCOUNT_FIELD)
+  const follows = [origin, undefined].map(place => accountCause(node.identity.user, place))
+  yield { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix, follows }
 }
 
 /** The source of a node, and the sources that it includes. */

@@ -13,6 +13,7 @@ import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { namespaceAnswer } from '../capsule/capsule-denied.ts'
 import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { lostDefaultAccount } from '../identity/default-account.ts'
 import { type Rule, type RuleContext, Subject, serverAnswer, type Violation } from '../model/rule.ts'
 import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
 import { TENANT_KEYS } from './namespace-guards.ts'
@@ -49,8 +50,11 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const { index } = context
   const { object, id, node } = subject
   const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
+  const isSame = context.before?.node(node.key)?.identity.user === node.identity.user
+  const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
+  const follows = flag ? { follows: [flag] } : {}
   const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
-    subject.violation(path, value, { message: asMessage(problem), fix: asMessage(fix) })
+    subject.violation(path, value, { ...follows, message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   const claims = own ? [] : claimants(index, node.cluster, id.name)
   if (claims.length > 1 && claims.includes(tenant)) {
@@ -79,9 +83,15 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
     const path = ['metadata', 'labels', key]
     const label = subject.at(path)
     const text = subject.text(path)
-    if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
-    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
-    yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
+    const names = namesFor(key, tenant, subject, index)
+    if (!label || (text !== undefined && names.includes(text))) continue
+    const allowed = listed(
+      names.map(name => quoted('tenant', name)),
+      ' or ',
+    )
+    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: ${allowed}.`
+    const fix = message`Set the label ${part('field', key)} to ${allowed}, or remove it.`
+    yield violation(path, `${key}=${text ?? label.type}`, problem, fix)
   }
   const owners = subject.at(['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {

@@ -32,7 +32,7 @@ export const massDeletion: Rule = {
   title: 'Deletion of running objects',
   why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Removing a CustomResourceDefinition deletes all objects of its kind. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
-  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions, but a tenant's Namespace is one if the Kustomization that applied it is removed.",
   *checkNode(node, { index, before }) {
     if (!before || !prunesNow(node)) return
     const old = before.objectsOf(node.key)
@@ -47,7 +47,11 @@ export const massDeletion: Rule = {
     const heir = pruner(node, before, index)
     if (!heir) return
     if (node.tenant === undefined) {
-      yield* removedDefinitions(deletedObjects(heir, before.objectsOf(node.key), index), heir, index)
+      const old = before.objectsOf(node.key)
+      yield* removedDefinitions(deletedObjects(heir, old, index), heir, index)
+      // one that another Kustomization renders from now on may be deleted first: Flux does not wait for that
+      const applied = old.filter(object => !isKept(object))
+      yield* removedTenant(applied, heir, before, index, node)
       return
     }
     const isOwn = before.node(node.parent)?.tenant !== undefined
@@ -85,12 +89,16 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message
   })
 }
 
-/** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete with their content. */
+/**
+ * Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete with their content. `by`: it
+ * is removed with all that it applied, and `node` removes it.
+ */
 function* removedTenant(
   gone: readonly KubeObject[],
   node: FleetNode,
   before: FleetIndex,
   index: FleetIndex,
+  by?: FleetNode,
 ): Iterable<Violation> {
   for (const object of gone) {
     if (!isTenants(object, node, before, index)) continue
@@ -102,8 +110,8 @@ function* removedTenant(
         : message`every namespace that Capsule created for it`
     yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       isBefore: true,
-      message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
-      fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
+      message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}, and` : message`${objectPart(kind, '', name)} is removed, so`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
+      fix: message`Restore the ${part('value', by ? 'Kustomization' : kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     })
   }
 }

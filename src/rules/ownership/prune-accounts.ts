@@ -11,7 +11,7 @@ import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, Subject, type Violation, type Wording } from '../model/rule.ts'
-import { subjectText } from '../rbac/binding-subjects.ts'
+import { removedCause, subjectText } from '../rbac/binding-subjects.ts'
 import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow } from './deletions.ts'
 
 /**
@@ -104,6 +104,7 @@ function violation(
   return found({
     origin: originAt(support.root, ['metadata', 'name']),
     isBefore: true,
+    cause: removedCause(support),
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })

@@ -6,7 +6,7 @@ import type {
 import { matchesWildcard } from '../../admission/jmespath/values.ts'
 import { type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { addressOf } from '../../fleet/facts/sources.ts'
@@ -87,6 +87,9 @@ function violationOf(
     message: message`${who}: ${by} ${refusalText(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' }),
+    ...(isUnchanged
+      ? { cause: hashOf(['policy', policy.kind, policy.namespace, policy.name, rule, placeText(origin)]) }
+      : {}),
     policy: findingPolicy(finding, action, isUnchanged),
   })
 }

@@ -1,4 +1,5 @@
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import type { BoundSubject } from '../../kube/rbac/binding.ts'
 import type { RuleContext } from '../model/rule.ts'
 
@@ -45,8 +46,9 @@ export function ownerOfSubject(context: RuleContext, cluster: string, bound: Bou
   return reach.of === 'accounts' ? declaredOwner(context, cluster, reach.namespace) : undefined
 }
 
+/** The cause of findings that follow from a removed account or binding: clusters share it where they shared the line. */
+export const removedCause = (object: KubeObject): string =>
+  hashOf(['removed', display(idOf(object)), placeText(object.root.origin)])
+
 /** One binding is one cause, however many subjects and users it has. `binding`: as displayRbac writes it. */
 export const bindingCause = (binding: string): string => hashOf(['binding', binding])
-
-/** What an account may not do in a namespace is one cause, whatever it should apply there. */
-export const rightsCause = (user: string, namespace: string): string => hashOf(['rights', user, namespace])

@@ -1,10 +1,12 @@
 import { message, part, untyped } from '../../base/message.ts'
+import type { Origin } from '../../base/origin.ts'
 import { excessRights } from '../../fleet/facts/cluster-rights.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { at, type Node, originAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { type Binding, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, type Subject, serverWords, type Violation } from '../model/rule.ts'
 import { declaredOwner, ownerOfSubject, subjectText } from './binding-subjects.ts'
@@ -134,14 +136,17 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
   const { node, object, id } = subject
   const binding = readBinding(object)
   for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-    const tenant = ownerOfSubject(context, node.cluster, bound)
-    const found = tenant === undefined ? undefined : worst(context, node.cluster, tenant, binding!)
+    const found = escapeBy(context, node.cluster, binding!, bound)
     if (!found) continue
+    const { danger, cause, origin } = found
     const { kind, name } = binding!.roleRef
-    yield subject.violation(['subjects', at], `${subjectText(bound)} ${kind} ${name}: ${found.what}`, {
-      ...placeOf(context, node.cluster, binding!, found.what),
-      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', found.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(found.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
-      fix: message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`,
+    yield subject.violation(['subjects', at], `${subjectText(bound)} ${kind} ${name}: ${danger.what}`, {
+      ...(origin ? { origin } : {}),
+      cause,
+      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', danger.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(danger.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
+      fix: origin
+        ? message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`
+        : message`Remove ${quoted('identity', subjectText(bound))} from the subjects.`,
     })
   }
 }
@@ -149,26 +154,60 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
 /** These roles are well known; sa-foreign reports where they may not be bound. */
 const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']
 
-function worst({ index }: RuleContext, cluster: string, tenant: string, binding: Binding): Danger | undefined {
-  if (STANDARD.includes(binding.roleRef.name)) return undefined
-  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
-  if (binding.namespace !== '') return rules.map(editsNamespaceParts).find(danger => danger !== undefined)
-  const owns = (namespace: string) => index.owns(cluster, tenant, namespace)
-  const excess = excessRights(rules, { owns, ofCapsule: index.isCapsuleTenant(cluster, tenant) })
-  return excess.flatMap(dangersOf).find(danger => danger.escapes)
+/** How an account of a tenant can exceed the tenant by a binding of the platform. */
+interface Escape {
+  readonly danger: Danger
+  /** The rule of the role that is too much; undefined where the subject is: the role is right for another one, or not rendered. */
+  readonly origin: Origin | undefined
+  readonly cause: string
+  /** The binding gives nothing else that is too much. */
+  readonly isAll: boolean
 }
 
-/** The rule of the role that grants it, where the fleet renders it. */
+export function escapeBy(
+  context: RuleContext,
+  cluster: string,
+  binding: Binding,
+  bound: BoundSubject,
+): Escape | undefined {
+  const excess = excessOf(context, cluster, binding, bound) ?? []
+  const dangers = excess.map(rule =>
+    binding.namespace === '' ? dangersOf(rule).find(danger => danger.escapes) : editsNamespaceParts(rule),
+  )
+  const place = dangers.findIndex(danger => danger !== undefined)
+  const danger = dangers[place]
+  if (!danger) return undefined
+  const isMisplaced = binding.subjects.some(one => excessOf(context, cluster, binding, one)?.length === 0)
+  const origin = isMisplaced ? undefined : placeOf(context, cluster, binding, excess[place]!)
+  const cause = hashOf(['escape', origin ? placeText(origin) : displayRbac(binding), danger.what])
+  return { danger, origin, cause, isAll: dangers.every(one => one !== undefined) }
+}
+
+/** The rules that are too much for a tenant's account; undefined for another subject. */
+function excessOf(
+  context: RuleContext,
+  cluster: string,
+  { roleRef, namespace }: Binding,
+  bound: BoundSubject,
+): readonly PolicyRule[] | undefined {
+  const { index } = context
+  const tenant = ownerOfSubject(context, cluster, bound)
+  if (tenant === undefined || STANDARD.includes(roleRef.name)) return undefined
+  const rules = index.roleRules(cluster, roleRef, namespace) ?? []
+  return namespace === '' ? excessRights(rules, index.holder(cluster, tenant)) : rules
+}
+
+/** Where the fleet renders a rule of a role. */
 function placeOf(
   { index }: RuleContext,
   cluster: string,
   { roleRef, namespace }: Binding,
-  what: string,
-): Pick<Violation, 'origin'> {
+  wanted: PolicyRule,
+): Origin | undefined {
   const own = roleRef.kind === 'Role' ? namespace : ''
   const role = index.versionsOf(cluster, `${RBAC_GROUP}/${roleRef.kind}`, own, roleRef.name).at(-1)?.object
-  const rule = role && writtenRules(role).find(one => dangersOf(one.rule).some(danger => danger.what === what))
-  return role && rule ? { origin: originAt(role.root, ['rules', rule.at]) } : {}
+  const rule = role && writtenRules(role).find(one => compactString(one.rule) === compactString(wanted))
+  return role && rule && originAt(role.root, ['rules', rule.at])
 }
 
 /** Why a rule grants too much. */
@@ -222,7 +261,7 @@ function escalates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefi
 
 function impersonates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
   // since 1.35 also `impersonate:user-info`, `impersonate-on:serviceaccount:...`
-  if (!verbs.some(verb => verb.startsWith('impersonate'))) return undefined
+  if (!verbs.some(verb => /^impersonate(-on)?(:|$)/.test(verb))) return undefined
   if (!has(apiGroups, '', 'authentication.k8s.io', '*')) return undefined
   const whom = resources.filter(one => /^(users|groups|serviceaccounts|uids|nodes|userextras(\/.*)?|\*)$/.test(one))
   if (whom.length === 0) return undefined

@@ -1,4 +1,4 @@
-import { type Message, message, untyped } from '../../base/message.ts'
+import { type Message, message, part, untyped } from '../../base/message.ts'
 import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Reference, references } from '../../flux/references.ts'
@@ -22,7 +22,7 @@ export const crossNamespaceRef: Rule = {
   title: 'Reference to an object in another namespace',
   why: 'A reference to a source in another namespace deploys with the credentials of that source. An object that depends on, watches or triggers objects of another namespace can read their state and delay them. Flux rejects only some of these references, and only with `--no-cross-namespace-refs`. Other controllers read, copy and write across namespaces with their own rights.',
   source: 'fluxcd/flux2 discussion 263; RFC-0001 and RFC-0002; kustomize-controller --no-cross-namespace-refs',
-  docs: "Remove `namespace` from the reference and declare the source in the namespace of the object. On clusters without `--no-cross-namespace-refs`, the owner of a source can open it with an access control list (`source-acl`). With the flag, Flux rejects every cross-namespace reference. The table of reference fields is src/kube/capabilities. For kinds outside the table, a namespace field that names another tenant's namespace is a warning.",
+  docs: "Remove `namespace` from the reference and declare the source in the namespace of the object. On clusters without `--no-cross-namespace-refs`, the owner of a source can open it with an access control list (`source-acl`). With the flag, Flux rejects every cross-namespace reference. The table of reference fields is src/kube/capabilities. For kinds outside the table, a namespace field that names another tenant's namespace is a warning. So is a Kustomization of the platform that waits for a tenant's object by `healthChecks` or `dependsOn`.",
   kinds: 'every',
   *checkObject(subject, context) {
     const { object, node } = subject
@@ -76,7 +76,8 @@ function* foreignReference(subject: Subject, reference: Reference, context: Rule
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
   // the platform may refer freely from a tenant's namespace, unless Flux would refuse to act on it
   const tenant = index.actsFor(node, object)
-  if (tenant === undefined || (node.tenant === undefined && !locked)) return
+  if (tenant === undefined) return yield* waitsForTenant(subject, reference, context)
+  if (node.tenant === undefined && !locked) return
   if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return
   const access = accessOf(index, node.cluster, namespace, reference)
   // if Flux does not refuse, the source's owner decides; the rule source-acl reports namespaces that the list excludes
@@ -87,6 +88,24 @@ function* foreignReference(subject: Subject, reference: Reference, context: Rule
   yield subject.asNode(index).violation(reference.path, value, {
     message: message`${subject.who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
     ...fixOf(context, node, namespace, reference),
+  })
+}
+
+/** The platform's Kustomization waits for what a tenant can keep from becoming healthy. */
+function* waitsForTenant(
+  subject: Subject,
+  { path, kind, name, namespace }: Reference,
+  { index }: RuleContext,
+): Iterable<Violation> {
+  const owner = namespace === null ? undefined : index.ownerOf(subject.node.cluster, namespace)
+  const field = String(path[1])
+  if (owner === undefined || !['healthChecks', 'dependsOn'].includes(field)) return
+  const what = objectPart(kind, namespace ?? '', name)
+  yield subject.violation(path, `${field} ${kind}/${namespace}/${name}`, {
+    level: 'warning',
+    severity: 'medium',
+    message: message`${subject.who} waits for ${what}, which tenant ${quoted('tenant', owner)} can change or delete. Allowed: objects of the platform. Until it is healthy, Flux does not report the ${part('value', subject.id.kind)} as ready, and what depends on it waits too.`,
+    fix: message`Remove it from ${part('field', `spec.${field}`)}, or wait for an object of the platform.`,
   })
 }
 

@@ -7,15 +7,17 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isCopied } from '../../fleet/rendering/render-resource-set.ts'
 import { ACCESS_FROM } from '../../flux/references.ts'
 import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { readBinding } from '../../kube/rbac/binding.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { displayRbac, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import type { Problem } from '../../schema/core/problem.ts'
 import { hasImmutableFields, immutableChanges } from '../../schema/immutable-changes.ts'
+import { lackingCause } from '../capsule/tenant-owners.ts'
+import { rightsCause } from '../identity/account-rights.ts'
 import type { Edit } from '../model/finding.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
-import { rightsCause } from '../rbac/binding-subjects.ts'
+import { bindingCause } from '../rbac/binding-subjects.ts'
 import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
 import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, renamedKey } from './compare-object.ts'
 
@@ -39,15 +41,15 @@ export const schemaMismatch: Rule = {
     const compared = compareObject(object, version, definitions, isOpened, old)
     for (const violation of mismatches(subject, withoutCopied(compared, node, object)))
       if (!isOfError(violation, index)) yield violation
-    if (before) yield* refusedUpdates(subject, before, version.isCertain)
+    if (before) yield* refusedUpdates(subject, { index, before }, version.isCertain)
   },
 }
 
 /** Whether the field causes an existing error: a Kustomization that cannot be evaluated, or an unmatched patch. */
 function isOfError({ object, path, node }: Violation, index: FleetIndex): boolean {
-  const error = index.nodeOf(node.cluster, object)?.error
+  const all = index.nodesIn(node.cluster, idOf(object).namespace).flatMap(({ error }) => error ?? [])
   const { file, line } = originAt(object.root, path)
-  const errors = [...(error?.code === 'flux-invalid' ? [error] : []), ...(node.holes ?? []).map(hole => hole.error)]
+  const errors = [...all.filter(({ code }) => code === 'flux-invalid'), ...(node.holes ?? []).map(hole => hole.error)]
   return errors.some(({ origin }) => origin?.file === file && origin.line === line)
 }
 
@@ -159,7 +161,11 @@ function renaming(
 const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
 
 /** Changes to fields that the API server keeps immutable. `isDeclared`: the fleet declares its version. */
-function* refusedUpdates(subject: Subject, before: FleetIndex, isDeclared: boolean): Iterable<Violation> {
+function* refusedUpdates(
+  subject: Subject,
+  { index, before }: Record<'index' | 'before', FleetIndex>,
+  isDeclared: boolean,
+): Iterable<Violation> {
   const { object, id, kind, node, who } = subject
   if (!hasImmutableFields(kind)) return
   const was = updatedFrom({ object, id, kind, node }, before)
@@ -168,16 +174,22 @@ function* refusedUpdates(subject: Subject, before: FleetIndex, isDeclared: boole
     yield subject.violation(problem.path, `${problem.kind} ${problem.path.join('.')}`, {
       level: isDeclared || problem.words ? 'violation' : 'warning',
       ...problemText(problem, who, message`the API server`),
-      ...(problem.path[0] === 'roleRef' ? followsRights(object) : {}),
+      ...(problem.path[0] === 'roleRef' ? followsRights(subject, index) : {}),
     })
   }
 }
 
 /** account-cannot-apply reports what a binding's accounts cannot apply by its new role, and names the role that was meant. */
-function followsRights(object: KubeObject): Pick<Violation, 'follows'> {
-  const { namespace = '', subjects = [] } = readBinding(object) ?? {}
+function followsRights({ object, node }: Subject, index: FleetIndex): Pick<Violation, 'follows'> {
+  const binding = readBinding(object)
+  const { namespace = '', subjects = [] } = binding ?? {}
   const accounts = subjects.filter(({ kind }) => kind === 'ServiceAccount')
-  return { follows: accounts.map(({ namespace: home, name }) => rightsCause(userOfAccount(home, name), namespace)) }
+  const users = accounts.map(({ namespace: home, name }) => userOfAccount(home, name))
+  const rights = users.flatMap(user => [
+    rightsCause(index, { node, user, namespace }),
+    lackingCause('impersonate', user),
+  ])
+  return { follows: [...rights, ...(binding ? [bindingCause(displayRbac(binding))] : [])] }
 }
 
 /** The object before the update; undefined where Flux creates the object or may recreate it. */

@@ -1,13 +1,14 @@
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import { oncePer } from '../../base/once-per.ts'
 import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { meantOrigin } from '../../fleet/model/kustomization-spec.ts'
 import { misplacedValues, type SopsValue } from '../../flux/sops/encrypted-values.ts'
-import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { isLeftSealed, isSopsEncrypted } from '../../kube/sops.ts'
 import { atReaders } from '../git/rendered-tree.ts'
@@ -99,12 +100,9 @@ function violation(subject: Subject, { before }: RuleContext, what: NotDecrypted
   const { kustomization } = node
   const was = before?.node(node.key)
   const isLost = was !== undefined && isDecrypted(was) && what.fix === undefined
-  const [name, place] = [
-    objectPart('Kustomization', node.namespace, node.name),
-    originAt(kustomization.root, DECRYPTION),
-  ]
+  const [name, place] = [objectPart('Kustomization', node.namespace, node.name), meantOrigin(kustomization, DECRYPTION)]
   return subject.violation(['sops'], 'not decrypted', {
-    ...(isLost ? { origin: place, cause: hashOf(['decryption', node.namespace, node.name]) } : {}),
+    ...(isLost ? { origin: place, cause: hashOf(['decryption', node.namespace, node.name, placeText(place)]) } : {}),
     message: message`${subject.who} is encrypted with SOPS, but ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
     fix:
       what.fix ??

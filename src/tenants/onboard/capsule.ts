@@ -1,4 +1,5 @@
 import type { Fleet } from '../../fleet/model/fleet.ts'
+import { TENANT_ROLE } from '../../fleet/tenancy/tenancy.ts'
 import type { Tree } from '../../git/tree.ts'
 import { TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
@@ -174,7 +175,7 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
     spec: {
       ...version.shared,
       additionalRoleBindings: [{ clusterRoleName: clusterRoleOf(request), subjects: [subject] }],
-      owners: [{ kind: 'ServiceAccount', name: user }],
+      owners: [{ ...ownRoles(request, version), kind: 'ServiceAccount', name: user }],
     },
   }
   return printManifests([
@@ -182,6 +183,12 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
     ...(version.addon ? [] : impersonation({ labels, name: impersonator }, user, subject)),
   ])
 }
+
+/** By default Capsule binds owners to `admin`, which is more than the role of a tenant: it can write the status of Flux's sources. */
+const ownRoles = (request: OnboardRequest, { version }: CapsuleVersion): ManifestMap =>
+  clusterRoleOf(request) === TENANT_ROLE && version.endsWith('/v1beta2')
+    ? { clusterRoles: ['capsule-namespace-deleter'] }
+    : {}
 
 function impersonation(metadata: ManifestMap & { name: string }, user: string, subject: ManifestMap): ManifestMap[] {
   const rules = [{ apiGroups: [''], resourceNames: [user], resources: ['users'], verbs: ['impersonate'] }]

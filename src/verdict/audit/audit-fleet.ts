@@ -13,6 +13,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Binding, displayRbac, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf, ruleAllows, userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { capsuleObjects, capsuleSettings, isCapsuleUser, TENANT } from '../../rules/capsule/capsule-users.ts'
+import { subjectText } from '../../rules/rbac/binding-subjects.ts'
 import {
   type AuditedCluster,
   type AuditItem,
@@ -116,10 +117,12 @@ function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   const unseen = unseenPart(audited, isPlatforms)
   const writers = audited.namespaces.map(namespace => ({
     namespace,
-    bindings: bindingsFor(audited, namespace).filter(({ subjects, roleRef, namespace: place }) => {
-      const rules = subjects.length > 0 ? (authorizer.rulesOf(roleRef, place) ?? []) : []
-      return rules.some(rule => ruleAllows(rule, statusOf(namespace)))
-    }),
+    bindings: notIncluded(
+      bindingsFor(audited, namespace).filter(({ subjects, roleRef, namespace: place }) => {
+        const rules = subjects.length > 0 ? (authorizer.rulesOf(roleRef, place) ?? []) : []
+        return rules.some(rule => ruleAllows(rule, statusOf(namespace)))
+      }),
+    ),
   }))
   const bound = writers.flatMap(({ namespace, bindings }) => bindings.map(binding => ({ namespace, binding })))
   for (const alike of Map.groupBy(bound, ({ binding }) => roleText(binding)).values()) yield writerItem(audited, alike)
@@ -128,6 +131,13 @@ function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   const statement = `only Flux can write the status of sources in ${namespacesText(safe)}`
   const message = unseen ? `${statement}, as far as the fleet is visible; ${unseen}` : statement
   yield { ...statusCheck(safe), state: unseen ? 'unknown' : 'ok', message, fix: '' }
+}
+
+/** Without those whose subjects all hold cluster-admin there: Capsule binds owners to `admin` besides. */
+function notIncluded(bindings: readonly Binding[]): Binding[] {
+  const isAll = ({ roleRef }: Binding) => roleRef.name === 'cluster-admin'
+  const admins = new Set(bindings.filter(isAll).flatMap(({ subjects }) => subjects.map(subjectText)))
+  return bindings.filter(one => isAll(one) || !one.subjects.every(subject => admins.has(subjectText(subject))))
 }
 
 type Bound = { readonly namespace: string; readonly binding: Binding }

@@ -47,3 +47,25 @@ test('a cluster that said itself where it starts is missed, whatever starts belo
   const after = { ...base, ...synced('clusters/gcp/prod') }
   expect(changed(after, before)).toEqual(['fail', 'tenant-removed'])
 })
+
+const application = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: web
+`
+
+test('folders of a repository of Argo CD are no clusters of Flux, where nothing in it is of Flux', () => {
+  const argo = { 'clusters/prod/a.yaml': configMap('a'), 'apps/web.yaml': application }
+  expect(fleetOf({ fleet: argo }).clusters).toEqual([])
+  const both = { ...argo, ...synced('clusters/staging') }
+  expect(fleetOf({ fleet: both }).clusters.map(({ name }) => name)).toEqual(['prod', 'staging'])
+})
+
+test('an Application that a change adds does not take the cluster away', () => {
+  expect(changed({ ...base, 'clusters/gcp/prod/web.yaml': application })).not.toContain('tenant-removed')
+  const { clusters } = evaluationOf(
+    { fleet: { ...base, 'apps/web.yaml': application } },
+    { base: { fleet: base } },
+  ).verdict
+  expect(clusters.map(({ name }) => name)).toEqual(['gcp'])
+})

@@ -30,7 +30,7 @@ test('an edit is in a fence that nothing in it ends', () => {
 
 test('an edit that mends several findings is there once, and the others name it', () => {
   const { one, edit } = fixed(1, ['@@ once @@'])
-  const other = { ...one, rule: 'pod-priority', fingerprint: 'other' }
+  const other = { ...one, rule: 'pod-priority', field: '/spec/y', fingerprint: 'other' }
   const list = [{ one, edit: { ...edit, findings: [one, other] } }]
   const body = commentOf(verdict({ result: 'fail', violations: [one, other] }), { ...context, fixes: [list[0]!.edit] })!
   expect(body.match(/@@ once @@/g)).toHaveLength(1)

@@ -154,7 +154,13 @@ test('what limits every other Tenant limits the new one; what differs or names o
   expect(onboarded(fleetWith(tenant('dev-team', 'v1beta2', LIMITS))).objects[0].spec).toEqual({
     ...parse(LIMITS),
     additionalRoleBindings: expect.anything(),
-    owners: [{ kind: 'ServiceAccount', name: 'system:serviceaccount:ops:ops-team' }],
+    // without it, Capsule binds the owner to `admin`, which can write the status of sources
+    owners: [
+      {
+        ...{ clusterRoles: ['capsule-namespace-deleter'], kind: 'ServiceAccount' },
+        name: 'system:serviceaccount:ops:ops-team',
+      },
+    ],
   })
   const { objects, body } = onboarded(fleetWith(tenant('dev-team', 'v1beta2', LIMITS), differ))
   expect(objects[0].spec.namespaceOptions).toBeUndefined()

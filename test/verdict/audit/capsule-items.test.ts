@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { auditFleet } from '../../../src/verdict/audit/audit-fleet.ts'
+import { treesOf } from '../../attacks/attack-case.ts'
+import { buildTrees } from '../../attacks/evaluate-trees.ts'
 import { worlds } from '../../attacks/worlds/index.ts'
 import { type Files, fleetOf } from '../../fleet/fleet-of.ts'
+import { type Edit, edited, readRecipes } from '../../rules/recipes/read-recipes.ts'
 
 const TENANT = 'tenants/dev-team.yaml'
 const [fleet] = worlds.get('capsule')!.repositories
@@ -88,4 +91,20 @@ test('capsule-addon-fluxcd makes the rights in the home, at the proxy, and the k
     )(files)
   })
   expect(made).toEqual({ ...COMPLETE, kubeconfig: 'ok' })
+})
+
+test("what the recipe's tenants can write of sources: cluster-admin, and no role that Capsule binds to the same account", () => {
+  const { world } = readRecipes().find(({ document }) => document.startsWith('capsule, multi-tenancy'))!
+  const weakOf = (edits: readonly Edit[]) => {
+    const [audit] = auditFleet(buildTrees(treesOf(edited(world, edits))).fleet, ['staging'])
+    const weak = audit!.items.filter(({ check, state }) => check === 'status-writers' && state === 'weak')
+    return weak.map(({ message }) => message.split(' includes')[0])
+  }
+  expect(weakOf([])).toEqual(['ClusterRole "cluster-admin"'])
+  const others: Edit = {
+    in: 'fleet/tenants/my-tenant.yaml',
+    from: 'clusterRoleName: cluster-admin',
+    to: 'clusterRoleName: view',
+  }
+  expect(weakOf([others])).toEqual(['ClusterRole "cluster-admin"', 'ClusterRole "admin"'])
 })

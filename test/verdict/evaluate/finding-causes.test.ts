@@ -6,7 +6,10 @@ import { buildTrees, evaluateBuilt } from '../../attacks/evaluate-trees.ts'
 import { isNew } from '../../attacks/expectation.ts'
 import { type Edit, edited, readRecipes } from '../../rules/recipes/read-recipes.ts'
 
-const WORLD = readRecipes().find(({ document }) => document === 'fluxcd/flux2-multi-tenancy')!.world
+const worldOf = (start: string) => readRecipes().find(({ document }) => document.startsWith(start))!.world
+const WORLD = worldOf('fluxcd/flux2-multi-tenancy')
+const CAPSULE = worldOf('capsule, multi-tenancy')
+const TENANT = 'fleet/tenants/my-tenant.yaml'
 const RBAC = 'fleet/tenants/base/ops-team/rbac.yaml'
 const BINDING = `apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -39,6 +42,8 @@ const pathIsRoot = ['dev-team', 'ops-team'].map(
 )
 
 interface Row {
+  /** Absent: WORLD. */
+  readonly world?: typeof WORLD
   readonly base?: readonly Edit[]
   readonly edits: readonly Edit[]
   /** `rule clusters file:line`, what follows from it below it. */
@@ -52,7 +57,7 @@ const rows: Record<string, Row> = {
     edits: [wrongRole],
     groups: [
       [
-        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:24',
+        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:26',
         'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:26',
       ],
     ],
@@ -62,16 +67,37 @@ const rows: Record<string, Row> = {
     edits: [wrongRole],
     groups: [
       [
-        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:24',
+        'account-cannot-apply production,staging tenants/base/ops-team/rbac.yaml:26',
         'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:26',
+      ],
+    ],
+  },
+  'a wrong role in each overlay: a finding for each, at its own line': {
+    base: [{ in: RBAC, text: withoutBinding }, ...ofBothOverlays],
+    edits: ['staging', 'production'].map(cluster => ({
+      ...{ in: `fleet/tenants/${cluster}/binding.yaml`, from: 'name: cluster-admin', to: 'name: cluster-admn' },
+    })),
+    groups: ['production', 'staging'].map(cluster => [
+      `account-cannot-apply ${cluster} tenants/${cluster}/binding.yaml:9`,
+      `schema-mismatch ${cluster} tenants/${cluster}/binding.yaml:9`,
+    ]),
+  },
+  'a misspelled field: what follows from its absence is at its line': {
+    edits: [{ in: 'fleet/clusters/staging/tenants.yaml', from: '  decryption:', to: '  decrypton:' }],
+    groups: [
+      [
+        'sops-not-decrypted staging clusters/staging/tenants.yaml:16',
+        'schema-mismatch staging clusters/staging/tenants.yaml:16',
       ],
     ],
   },
   'a binding of the base removed: both clusters lose one line': {
     edits: [{ in: RBAC, text: withoutBinding }],
     groups: [
-      'identity-object-tamper production,staging tenants/base/ops-team/rbac.yaml:21',
-      'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:21',
+      [
+        'identity-object-tamper production,staging tenants/base/ops-team/rbac.yaml:21',
+        'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:21',
+      ],
     ],
   },
   'a binding of each overlay removed: each cluster loses its own line': {
@@ -81,10 +107,101 @@ const rows: Record<string, Row> = {
       from: '  - binding.yaml',
     })),
     groups: [
-      'identity-object-tamper production tenants/production/binding.yaml:4',
-      'identity-object-tamper staging tenants/staging/binding.yaml:4',
-      'prune-account-removed production tenants/production/binding.yaml:4',
-      'prune-account-removed staging tenants/staging/binding.yaml:4',
+      [
+        'identity-object-tamper production tenants/production/binding.yaml:4',
+        'prune-account-removed production tenants/production/binding.yaml:4',
+      ],
+      [
+        'identity-object-tamper staging tenants/staging/binding.yaml:4',
+        'prune-account-removed staging tenants/staging/binding.yaml:4',
+      ],
+    ],
+  },
+  'an impersonation rule too many: at the rule': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, from: '["users"]', to: '["users", "groups"]' }],
+    groups: [
+      [
+        'rbac-escalation staging tenants/my-tenant.yaml:46',
+        'sa-foreign staging tenants/my-tenant.yaml:60',
+        'sa-foreign staging config/syncs.yaml:23',
+      ],
+    ],
+  },
+  'an impersonation rule that is misspelled: at the word': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, from: '["impersonate"]', to: '["impersonates"]' }],
+    groups: [
+      [
+        'capsule-account-rights staging tenants/my-tenant.yaml:48',
+        'sa-foreign staging tenants/my-tenant.yaml:60',
+        'sa-foreign staging config/syncs.yaml:23',
+      ],
+    ],
+  },
+  'two tenants bound to the impersonator of one: at the subject': {
+    world: CAPSULE,
+    edits: [
+      {
+        ...{ in: TENANT, after: 'kind: ClusterRoleBinding', from: '    namespace: my-tenant\n---' },
+        to: '    namespace: my-tenant\n  - kind: ServiceAccount\n    name: gitops-reconciler\n    namespace: oil-system\n---',
+      },
+    ],
+    groups: [
+      [
+        'rbac-escalation staging tenants/my-tenant.yaml:63',
+        'sa-foreign staging tenants/my-tenant.yaml:63',
+        'sa-foreign staging syncs.yaml:27',
+      ],
+    ],
+  },
+  'a binding that is moved out of its namespace': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, after: 'kind: RoleBinding', from: '  namespace: my-tenant', to: '  namespace: my-tennant' }],
+    groups: [
+      [
+        'identity-object-tamper staging tenants/my-tenant.yaml:30',
+        'sa-foreign staging tenants/my-tenant.yaml:37',
+        'sa-foreign staging config/syncs.yaml:23',
+        'account-cannot-apply staging tenants/my-tenant.yaml:80',
+      ],
+    ],
+  },
+  'an owner of another namespace': {
+    world: CAPSULE,
+    edits: [{ in: 'fleet/tenants/oil.yaml', from: 'serviceaccount:oil-system', to: 'serviceaccount:oil' }],
+    groups: [
+      [
+        'capsule-owner-change staging tenants/oil.yaml:26',
+        'capsule-group-missing staging infrastructure/capsule/configuration.yaml:6',
+      ],
+    ],
+  },
+  'the default account of Flux is another one': {
+    world: CAPSULE,
+    edits: [
+      {
+        ...{ in: 'fleet/clusters/staging/flux-system/kustomization.yaml' },
+        ...{ from: 'account=gitops-reconciler', to: 'account=gitops-reconcilr' },
+      },
+    ],
+    groups: [
+      [
+        'flux-lockdown-weakened staging clusters/staging/flux-system/kustomization.yaml:24',
+        'namespace-confinement staging config/apps/web.yaml:5',
+        'namespace-ownership staging config/namespaces/namespaces.yaml:4',
+        'sa-required staging config/syncs.yaml:23',
+      ],
+    ],
+  },
+  'a Namespace removed': {
+    edits: [{ in: RBAC, from: '  name: ops\n', to: '  name: opz\n' }],
+    groups: [
+      [
+        'mass-deletion production,staging tenants/base/ops-team/rbac.yaml:6',
+        'namespace-confinement production,staging tenants/base/ops-team/sync.yaml:24',
+        'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:6',
+      ],
     ],
   },
   'a path that includes every folder: one error for each tenant': {
@@ -111,9 +228,9 @@ const rows: Record<string, Row> = {
   },
 }
 
-test.each(Object.entries(rows))('%s', (_, { base = [], edits, groups = [], errors = [] }) => {
+test.each(Object.entries(rows))('%s', (_, { world = WORLD, base = [], edits, groups = [], errors = [] }) => {
   const session = new EvaluateSession()
-  const before = edited(WORLD, base)
+  const before = edited(world, base)
   const clean = buildTrees(treesOf(before), undefined, session)
   const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(before, edits)), clean, session), clean, session)
   const found = groupFindings(verdict.violations.filter(isNew))

@@ -52,7 +52,7 @@ describe('one finding for each cause', () => {
     ['another file', { origin: { ...SYNC, file: 'other.yaml' } }],
     ['another repository', { origin: { ...SYNC, repository: 'https://github.com/acme/other' } }],
     ['another value, where a line has several', { cause: 'c2' }],
-    ['another rule', { rule: 'sa-required' }],
+    ['another rule about another field', { rule: 'sa-required', field: '/spec/serviceAccountName' }],
     ['another state', { state: 'standing' }],
     ['only reported', { reported: true, level: 'warning' }],
   ])('%s is another finding', (_, over) => {
@@ -89,6 +89,19 @@ describe('what follows from another finding is below it', () => {
     // what is there already is no reason of what is new
     expect(rulesOf([use, { ...binding, state: 'standing' }])).toHaveLength(2)
     expect(rulesOf([use])).toEqual([['sa-foreign', []]])
+  })
+
+  test('what another rule finds at the same value', () => {
+    expect(rulesOf([moved('a'), moved('b', { rule: 'sa-required', severity: 'low' })])).toEqual([
+      ['namespace-confinement', ['sa-required']],
+    ])
+  })
+
+  test('a finding that is itself followed is followed to the first', () => {
+    const first = moved('a', { rule: 'rbac-escalation', cause: 'r', isShared: true, field: '/a' })
+    const second = moved('b', { rule: 'sa-foreign', cause: 's', isShared: true, follows: ['r'], field: '/b' })
+    const third = moved('c', { rule: 'sa-foreign', cause: 't', isShared: true, follows: ['s'], field: '/c' })
+    expect(rulesOf([third, second, first])).toEqual([['rbac-escalation', ['sa-foreign', 'sa-foreign']]])
   })
 
   test('objects that a target namespace moves', () => {
