@@ -113,8 +113,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       data: { id: repo.length, owner: { login: owner }, name: repo, html_url: `https://github.com/${owner}/${repo}` },
     })
     const question = {
-      octokit: { rest: { repos: { get } } },
-      installation: { repositories: async () => [] },
+      installation: { repositories: async () => [], octokit: { rest: { repos: { get } } } },
       ...{ login: 'ada', url: 'https://github.com/acme/a-new-repository', fleetUrl: FLEET },
     } as never
     const ask = (count: number) => {
