@@ -1,9 +1,10 @@
 import { fixOf, message, plainText } from '../base/message.ts'
+import { oncePer } from '../base/once-per.ts'
 import type { Origin, SourceLine } from '../base/origin.ts'
 import { removedWarning } from '../base/removed.ts'
 import { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { heldNodes } from '../fleet/facts/reconcilers.ts'
-import type { Fleet, NotSeen } from '../fleet/model/fleet.ts'
+import type { Fleet, FleetNode, NotSeen } from '../fleet/model/fleet.ts'
 import { addressIn, type Waiver } from '../fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../fleet/model/source-access.ts'
 import type { Node } from '../kube/node.ts'
@@ -200,7 +201,12 @@ function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now
     }
     return false
   }
-  return gone.filter(one => !isUnseen(one.node)).map(one => ({ ...one, state: 'fixed' as const }))
+  const objects = oncePer((node: FleetNode) => new Set(node.objects.map(object => JSON.stringify(idOf(object)))))
+  const isThere = ({ cluster, object }: Finding) =>
+    head.nodes.some(node => node.cluster === cluster && objects(node).has(JSON.stringify(object)))
+  return gone
+    .filter(one => !isUnseen(one.node) && !(one.isOfNew && isThere(one)))
+    .map(one => ({ ...one, state: 'fixed' as const }))
 }
 
 /** What makes a cluster, for those in whose repository none was found. */

@@ -51,6 +51,7 @@ export function findingOf(rule: RuleText, weight: Weight, violation: Violation, 
     ...(violation.edit ? { edit: violation.edit } : {}),
     ...(violation.allowed?.length ? { allowed: violation.allowed.slice(0, MAX_ALLOWED) } : {}),
     ...(violation.clusterAnswer === undefined ? {} : { clusterAnswer: violation.clusterAnswer }),
+    ...(violation.isOfNew ? { isOfNew: true as const } : {}),
     ...(violation.policy ? { policy: violation.policy } : {}),
   }
 }

@@ -81,11 +81,13 @@ function isAsked(refusal: RightRefusal, node: FleetNode, context: RuleContext): 
   const was = earlier(object, node, context)
   if (was === undefined) return true
   if (without === 'escalation' || without === 'missing-role') return canonical(was.root) !== canonical(object.root)
-  // Helm makes a Secret for each revision: that request is about another object
-  const isCreate = request.verb === 'create' && request.name !== ''
+  const isCreate = isCreation(refusal)
   const isApplied = isCreate || request.verb === 'patch'
   return !(isCreate || (isApplied && fluxMarks(object, IF_MISSING).length > 0))
 }
+
+/** Helm makes a Secret for each revision: that request is about another object. */
+const isCreation = ({ request }: RightRefusal) => request.verb === 'create' && request.name !== ''
 
 /** The object as the cluster has it before the change. */
 const earlier = (object: KubeObject, node: FleetNode, context: Pick<RuleContext, 'before'>): KubeObject | undefined =>
@@ -213,7 +215,8 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   // the rule capsule-account-rights reports what an owner of a Capsule Tenant lacks in its own namespace
   const isBound = ownBindings(index, place).some(({ namespace }) => namespace === place.namespace)
   const missing = isBound ? [] : ['patch', 'impersonate'].map(verb => lackingCause(verb, place.user))
-  for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
+  for (const [object, all] of Map.groupBy(deciding, one => one.object)) {
+    const [first] = all
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
     const lost = isTaken ? lostBinding(index, context.before, place) : undefined
@@ -229,6 +232,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       cause: unbound ? accountCause(place.user, unbound.origin) : rightsCause(index, place),
       follows: [...(lost ? [removedCause(lost)] : []), ...missing],
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
+      ...(all.every(isCreation) ? { isOfNew: true as const } : {}),
     })
   }
 }

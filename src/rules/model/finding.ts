@@ -63,6 +63,8 @@ export interface Finding {
   readonly allowed?: readonly string[]
   /** The cluster's answer, where it is certain and not in the message. */
   readonly clusterAnswer?: string
+  /** It holds only while the cluster does not have the object yet. */
+  readonly isOfNew?: true
   /** Set if the finding is waived. */
   readonly waiver?: GrantedWaiver
   /** The admission policy of the finding, if a policy caused it. */

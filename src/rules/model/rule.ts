@@ -58,6 +58,8 @@ export interface Violation {
   readonly cause?: string
   /** The `cause` of each finding that it may follow from: one fix resolves both. */
   readonly follows?: readonly string[]
+  /** It holds only while the cluster does not have the object yet, which a state alone does not show. */
+  readonly isOfNew?: true
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
 }

@@ -32,7 +32,7 @@ export const massDeletion: Rule = {
   title: 'Deletion of running objects',
   why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Removing a CustomResourceDefinition deletes all objects of its kind. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
-  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions, but a tenant's Namespace is one if the Kustomization that applied it is removed.",
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions. A tenant's Namespace is one if the Kustomization that applied it is removed.",
   *checkNode(node, { index, before }) {
     if (!before || !prunesNow(node)) return
     const old = before.objectsOf(node.key)

@@ -20,6 +20,6 @@ test('words of ours are strings, every value keeps its type, and so do those of 
 
 test('an error has both, or only its text', () => {
   const said = message`read ${name}`
-  expect(new BailiwickError('git-missing', said)).toMatchObject({ message: 'read acme/fleet#5', said })
-  expect(new BailiwickError('git-missing', 'gone')).toMatchObject({ message: 'gone', said: undefined })
+  expect(new BailiwickError('git-missing', said)).toMatchObject({ message: 'read acme/fleet#5', typed: said })
+  expect(new BailiwickError('git-missing', 'gone')).toMatchObject({ message: 'gone', typed: undefined })
 })

@@ -139,7 +139,7 @@ test('a list of many values ends where nobody reads on', () => {
 test('what is carried is the text as it was, and its types beside it', () => {
   const text = message`no ${part('tenant', 'x', '"x"')}`
   const carried = sayingOf(text, 'Do it.')
-  expect(carried).toEqual({ message: 'no "x"', fix: 'Do it.', said: text })
+  expect(carried).toEqual({ message: 'no "x"', fix: 'Do it.', typed: text })
   expect(JSON.parse(JSON.stringify(typedMessage(carried)))).toEqual(text)
   expect(fixOf(carried)).toEqual(untyped('Do it.'))
 })

@@ -115,7 +115,7 @@ current-context: x
       { cluster: { 'insecure-skip-tls-verify': 'true' } },
       'clusters[].cluster.insecure-skip-tls-verify: not allowed',
     ],
-    ['another user', { user: { token: 't', as: 'system:admin' } }, 'users[].user.as: would act as somebody else'],
+    ['another user', { user: { token: 't', as: 'system:admin' } }, 'users[].user.as: would act as another user'],
     ['other groups', { user: { token: 't', 'as-groups': ['system:masters'] } }, 'users[].user.as-groups: would act'],
     ['other extra', { user: { token: 't', 'as-user-extra': { a: ['b'] } } }, 'users[].user.as-user-extra: would act'],
     ['another uid', { user: { token: 't', 'as-uid': '1' } }, 'users[].user.as-uid: would act'],
