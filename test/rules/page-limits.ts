@@ -34,8 +34,6 @@ export const PAGE_LIMITS: readonly string[] = [
   'src/report/page/home-page.ts MAX_CHECKS',
   'src/report/page/home-page.ts MAX_REPOSITORIES',
   'src/report/page/render-graph-page.ts MAX_LISTED',
-  'src/report/page/check-sections.ts MAX_COLUMNS',
-  'src/report/page/check-sections.ts MAX_ROWS',
   'src/report/page/fleet-sections.ts MAX_EXCEPTIONS',
   'src/report/page/fleet-sections.ts MAX_RULES',
   'src/report/page/fleet-pulls.ts MAX_LISTED',
