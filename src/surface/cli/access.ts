@@ -28,7 +28,7 @@ export const access: Command = {
   notes: 'Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.',
   async run(given, io) {
     const isOfTenant = given.all('tenant').length > 0
-    const [asked, folder = '.', more] = isOfTenant ? [undefined, ...given.positionals] : given.positionals
+    const [asked, folder, more] = isOfTenant ? [undefined, ...given.positionals] : given.positionals
     if (!asked && !isOfTenant) throw given.wrong('NAMESPACE is missing')
     if (more !== undefined) throw given.wrong(`${JSON.stringify(more)} is an extra argument`)
     const { fleet, here } = await readFleet(given, io.cwd, { folder })

@@ -24,6 +24,10 @@ export const baseline: Command = {
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
     printLines(io, change.lines)
     if (given.has('check')) return change.grows ? 1 : undecided ? 2 : 0
+    if (violations.length + verdict.errors.length === 0 && !tree.entry(BASELINE_FILE)) {
+      printLines(io, ['nothing to list, so no file was written'])
+      return 0
+    }
     const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
     await writeInside(dir, BASELINE_FILE, text)
     return 0

@@ -22,7 +22,7 @@ export const policy: Command = {
 Exit code 0: no object is denied; 1: an object is denied; 2: a Kustomization could not be rendered, or no policy was found.`,
   async run(given, io) {
     const { fleet, here } = await readFleet(given, io.cwd)
-    const dir = given.one('FLEET') ?? '.'
+    const dir = given.one('FLEET') ?? given.one('fleet') ?? '.'
     const hasOldTests = await hasTests(resolve(io.cwd, dir))
     if (hasOldTests) io.stderr(`warning: ${removedWarning(TEST_FILE)}\n`)
     if (fleet.clusters.length === 0) {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { BailiwickError } from '../../base/errors.ts'
 import { visible } from '../../base/visible.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -29,6 +30,7 @@ import {
 /** What defines a command's fleet; `readFleet` reads it. */
 export const FLEET: readonly UsageLine[] = [
   ['[FLEET]', 'the fleet: a git working copy or a plain folder (default: .)'],
+  ['[--fleet DIR]', 'the same, as in check'],
   ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
   ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
   CLUSTER_ROOT,
@@ -48,9 +50,15 @@ interface ReadFleet extends BuiltFleet {
 export async function readFleet(
   given: Pick<Given, 'one' | 'all'>,
   cwd: string,
-  { only, folder = given.one('FLEET') ?? '.' }: { readonly only?: string | undefined; readonly folder?: string } = {},
+  {
+    only,
+    folder = given.one('FLEET'),
+  }: { readonly only?: string | undefined; readonly folder?: string | undefined } = {},
 ): Promise<ReadFleet> {
-  const dir = await rootFolder(resolve(cwd, folder))
+  const also = given.one('fleet')
+  if (folder !== undefined && also !== undefined)
+    throw new BailiwickError('usage', 'FLEET and --fleet are the same', { fix: 'Write one of them.' })
+  const dir = await rootFolder(resolve(cwd, folder ?? also ?? '.'))
   const read = directoryReader()
   const [url, branch] = [given.one('url'), given.one('branch')]
   const stated = await repositoryAddress(dir, { url, branch })

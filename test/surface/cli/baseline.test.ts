@@ -52,6 +52,14 @@ test('it is the same file for the same violations, wherever their lines are', as
   expect(file()).toBe(first)
 })
 
+test('where there is nothing to list, no file is written', async () => {
+  const { fleet, tenant } = legacy()
+  git(tenant, 'checkout', '--quiet', '.')
+  const { code, stdout } = await run(fleet, 'baseline', '--repo', `${DEV}=${tenant}`)
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/\nnothing to list, so no file was written\n$/)])
+  expect(existsSync(join(fleet, FILE))).toBe(false)
+})
+
 test('--check writes nothing, and fails where the file would grow', async () => {
   const { fleet, tenant, bailiwick, file } = legacy()
   const missing = await bailiwick('baseline', '--check')

@@ -37,6 +37,18 @@ describe.each(Object.entries(COMMANDS))('%s', (_name, args) => {
   })
 })
 
+test('the fleet is named as in check, too, and once', async () => {
+  const question = ['can-i', 'get', 'pods', '-n', 'apps', '--as', 'apps/dev-team']
+  const named = await run(ACME, ...question, '--fleet', 'fleet')
+  expect(named).toEqual(await run(ACME, 'can-i', 'get', 'pods', 'fleet', ...question.slice(3)))
+  expect(named.stdout).toMatch(/^(?:yes|no), on /)
+  const access = await run(ACME, 'access', 'apps', '--fleet=fleet')
+  expect([access.code, access.stdout]).toEqual([0, expect.stringContaining('belongs to tenant dev-team')])
+  expect((await run(ACME, 'access', 'apps', 'fleet', '--fleet', 'fleet')).stderr).toBe(
+    'error[usage]: FLEET and --fleet are the same. Write one of them.\n',
+  )
+})
+
 test('a part of an audit says what it leaves out', async () => {
   const dir = twoTenants({ tenant: 'dev-team', namespace: 'apps', cluster: 'staging' })
   const whole = await run(dir, 'audit')
