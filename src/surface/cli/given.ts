@@ -18,7 +18,7 @@ export interface Given {
   /** The value of `-o`, or the first format of the usage. */
   readonly format: string
   /** A `usage` error of this command. The remedy is `fix`, else the usage line. */
-  wrong(message: string, fix?: string): BailiwickError
+  wrong(message: string, fix?: string): Error
 }
 
 /**

@@ -81,7 +81,7 @@ test('the package holds the bundle, its licenses, types and app.yml, and nothing
   const chunk = /^(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
   expect(paths.filter(path => !chunk.test(path)).sort()).toEqual([
     ...['LICENSE', 'README.md', 'SKILL.md', 'THIRD-PARTY-LICENSES.txt', 'app.yml', 'package.json'],
-    ...['types/src/surface/cli/command.d.ts', 'types/src/surface/cli/main.d.ts'],
+    ...['command', 'given', 'main', 'usage'].map(name => `types/src/surface/cli/${name}.d.ts`),
   ])
   for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker']) expect(paths).toContain(`${name}.js`)
   for (const path of paths) expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
