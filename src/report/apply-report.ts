@@ -4,11 +4,10 @@ import { redact, visible } from '../base/visible.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluation } from '../rules/model/finding.ts'
 import { type Annotation, annotationAt, isAnnotatable, MAX_ANNOTATIONS } from './check-run-text.ts'
-import { through } from './text/audience.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
-import { PrivateWords } from './text/private-words.ts'
+import { PrivateWords, through } from './text/private-words.ts'
 
 /** What became of one object. `message` is the API server's, where it refused. */
 export interface AppliedObject {

@@ -10,9 +10,10 @@ import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { isShared, type NamedCheck } from '../verdict/check-names.ts'
 import { type FindingGroup, groupFindings } from '../verdict/summary.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
-import { isOfFlux, type View } from './text/audience.ts'
+import type { View } from './text/audience.ts'
 import { count, type FailureGroup, fixText, groupFailures, isNew } from './text/findings.ts'
 import { placeOf } from './text/place.ts'
+import { isOfFlux } from './text/private-words.ts'
 
 /** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
 export interface CheckRunText {

@@ -7,8 +7,8 @@ import type { HumanDecisions } from '../verdict/decide.ts'
 import { type Changes, mergeChanges, sumCounts } from '../verdict/diff/changes.ts'
 import type { Fix } from '../verdict/fixes.ts'
 import { mergeVerdicts, readsFrom, scopeVerdict } from '../verdict/verdict-views.ts'
-import { findingThrough, isOfFlux, ownWords, through } from './text/audience.ts'
-import { PrivateWords } from './text/private-words.ts'
+import { findingThrough, ownWords } from './text/audience.ts'
+import { isOfFlux, PrivateWords, through } from './text/private-words.ts'
 
 export type { Outcome } from '../verdict/decide.ts'
 

@@ -10,7 +10,7 @@ import type {
 } from '../../rules/model/finding.ts'
 import { evaluatedIn } from '../../verdict/evaluated.ts'
 import { countFindings } from '../../verdict/summary.ts'
-import { PrivateWords, type Writing } from './private-words.ts'
+import { isOfFlux, PrivateWords, through, type Writing } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
 export interface View {
@@ -142,29 +142,9 @@ function ownFailure(failure: NodeFailure, words: PrivateWords, repository: strin
   }
 }
 
-/** Such a step may be in the fleet's repository; those of kustomize are where the origin is. */
-export const isOfFlux = ({ step }: Finding['via'][number]): boolean =>
-  step === 'kustomization' || step.startsWith('flux-')
-
 /** Files of its own repository are not private to it; those of the fleet may be named after others. */
 function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
   return origin.repository === repository ? origin : through(origin, text => words.hide(text, { byOthers: true }))
-}
-
-/**
- * Plain data with each of its texts, however deep, as `hide` leaves it; but those of the fields `open`. So a field that
- * is new is hidden until someone decides that it may be shown.
- */
-export function through<T>(data: T, hide: (text: string) => string, open: readonly string[] = []): T {
-  const mapped = (value: unknown): unknown => {
-    if (typeof value === 'string') return hide(value)
-    if (Array.isArray(value)) return value.map(mapped)
-    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, open.includes(key) ? item : mapped(item)]),
-    )
-  }
-  return mapped(data) as T
 }
 
 /** A waiver in words that name nothing of others. Who and why are values: each is hidden as quoted. */

@@ -1,4 +1,5 @@
 import { changed, type Message, type MessagePart, part, unquoted } from '../../base/message.ts'
+import type { Step } from '../../base/origin.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
 import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 
@@ -247,3 +248,22 @@ function isEscaped(json: string, at: number): boolean {
   while (json[at - 1 - backslashes] === '\\') backslashes++
   return backslashes % 2 === 1
 }
+
+/**
+ * Plain data with each of its texts, however deep, as `hide` leaves it; but those of the fields `open`. So a field that
+ * is new is hidden until someone decides that it may be shown.
+ */
+export function through<T>(data: T, hide: (text: string) => string, open: readonly string[] = []): T {
+  const mapped = (value: unknown): unknown => {
+    if (typeof value === 'string') return hide(value)
+    if (Array.isArray(value)) return value.map(mapped)
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, open.includes(key) ? item : mapped(item)]),
+    )
+  }
+  return mapped(data) as T
+}
+
+/** Such a step may be in the fleet's repository; those of kustomize are where the origin is. */
+export const isOfFlux = ({ step }: Step): boolean => step === 'kustomization' || step.startsWith('flux-')
