@@ -27,10 +27,9 @@ interface Applier {
   readonly fallback?: 'defaultServiceAccount' | 'helmDefaultServiceAccount' | { readonly account: string }
 }
 
-interface FluxKind {
+interface Row {
   readonly group: string
   readonly kind: string
-  readonly plural: string
   /** As kubectl takes them. */
   readonly shortNames?: readonly string[]
   /** Those that the project serves, the one to write first. */
@@ -58,8 +57,8 @@ interface FluxKind {
   readonly configuresFlux?: true
   /** Where it says from which folder the Flux Operator starts a cluster. */
   readonly starts?: Field
-  /** It is looked at again and again, as often as the object says. */
-  readonly repeats?: true
+  /** Nothing looks at it again and again, as other objects say how often. */
+  readonly isWrittenOnce?: true
   /** What signatures of its content are checked for. */
   readonly verify?: Field
   /** Maps whose keys people choose. */
@@ -70,6 +69,11 @@ interface FluxKind {
   readonly forces?: readonly Field[]
   /** Group of the labels by which its controller knows what it applied. */
   readonly ownerLabels?: string
+}
+
+interface FluxKind extends Row {
+  /** As rules and addresses name its objects. */
+  readonly plural: string
 }
 
 export const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io'
@@ -113,11 +117,10 @@ const KUBECONFIG = 'spec.kubeConfig.secretRef spec.kubeConfig.configMapRef:Confi
 const SOURCE_REF: Field = ['spec', 'sourceRef']
 const URL = { path: ['spec', 'url'], form: 'url' } as const
 
-export const FLUX_KINDS: readonly FluxKind[] = [
+const ROWS: readonly Row[] = [
   {
     group: KUSTOMIZE_GROUP,
     kind: 'Kustomization',
-    plural: 'kustomizations',
     shortNames: ['ks'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
@@ -128,7 +131,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     ],
     applies: { controller: 'kustomize-controller', fallback: 'defaultServiceAccount' },
     secrets: `${KUBECONFIG} spec.decryption.secretRef spec.postBuild.substituteFrom.*`,
-    repeats: true,
     free: ['spec', 'postBuild', 'substitute'],
     targets: [['spec', 'targetNamespace']],
     forces: [['spec', 'force']],
@@ -137,7 +139,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
   {
     group: HELM_GROUP,
     kind: 'HelmRelease',
-    plural: 'helmreleases',
     shortNames: ['hr'],
     versions: ['v2'],
     served: { v2: [3], v2beta2: [2, 7], v2beta1: [0, 6] },
@@ -149,7 +150,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     applies: { controller: 'helm-controller', fallback: 'helmDefaultServiceAccount' },
     secrets: `${KUBECONFIG} spec.valuesFrom.* spec.chart.spec.verify.secretRef`,
     starts: ['spec', 'values', 'instance', 'sync'],
-    repeats: true,
     verify: ['spec', 'chart', 'spec', 'verify'],
     free: ['spec', 'values'],
     targets: [
@@ -165,7 +165,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
   {
     group: SOURCE_GROUP,
     kind: 'GitRepository',
-    plural: 'gitrepositories',
     shortNames: ['gitrepo'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
@@ -174,13 +173,11 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     address: URL,
     shared: true,
     secrets: AUTH,
-    repeats: true,
     verify: ['spec', 'verify'],
   },
   {
     group: SOURCE_GROUP,
     kind: 'OCIRepository',
-    plural: 'ocirepositories',
     shortNames: ['ocirepo'],
     versions: ['v1'],
     served: { v1: [6], v1beta2: [0, 7] },
@@ -189,13 +186,11 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     address: URL,
     shared: true,
     secrets: `${AUTH} spec.verify.trustedRootSecretRef`,
-    repeats: true,
     verify: ['spec', 'verify'],
   },
   {
     group: SOURCE_GROUP,
     kind: 'HelmRepository',
-    plural: 'helmrepositories',
     shortNames: ['helmrepo'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
@@ -203,12 +198,10 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     address: URL,
     shared: true,
     secrets: AUTH,
-    repeats: true,
   },
   {
     group: SOURCE_GROUP,
     kind: 'Bucket',
-    plural: 'buckets',
     versions: ['v1'],
     served: { v1: [4], v1beta2: [0, 7], v1beta1: [0, 6] },
     source: 'opaque',
@@ -216,12 +209,10 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     address: { path: ['spec', 'endpoint'], form: 'endpoint' },
     shared: true,
     secrets: `${AUTH} spec.sts.secretRef spec.sts.certSecretRef`,
-    repeats: true,
   },
   {
     group: SOURCE_GROUP,
     kind: 'HelmChart',
-    plural: 'helmcharts',
     shortNames: ['hc'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
@@ -229,15 +220,14 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shared: true,
     references: [{ path: SOURCE_REF, isUnknownField: true, takes: true }],
     secrets: AUTH,
-    repeats: true,
     verify: ['spec', 'verify'],
   },
   {
     group: SOURCE_GROUP,
     kind: 'ExternalArtifact',
-    plural: 'externalartifacts',
     shortNames: ['ea'],
     versions: ['v1'],
+    isWrittenOnce: true,
     served: { v1: [7] },
     source: 'opaque',
     deployable: true,
@@ -247,84 +237,70 @@ export const FLUX_KINDS: readonly FluxKind[] = [
   {
     group: EXTENSIONS_GROUP,
     kind: 'ArtifactGenerator',
-    plural: 'artifactgenerators',
     shortNames: ['ag'],
     versions: ['v1beta1'],
     served: { v1beta1: [7] },
     makesSources: true,
     references: [{ path: ['spec', 'sources', '*'], takes: true }],
-    repeats: true,
   },
   {
     group: IMAGE_GROUP,
     kind: 'ImageRepository',
-    plural: 'imagerepositories',
     shortNames: ['imgrepo', 'imagerepo'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
     address: { path: ['spec', 'image'], form: 'image' },
     shared: true,
     secrets: AUTH,
-    repeats: true,
   },
   {
     group: IMAGE_GROUP,
     kind: 'ImagePolicy',
-    plural: 'imagepolicies',
     shortNames: ['imgpol', 'imagepol'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
-    repeats: true,
   },
   {
     group: IMAGE_GROUP,
     kind: 'ImageUpdateAutomation',
-    plural: 'imageupdateautomations',
     shortNames: ['iua', 'imgupd', 'imgauto'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [3, 8], v1beta1: [0, 6] },
     references: [{ path: SOURCE_REF, refusedByFlux: true }],
     secrets: 'spec.git.commit.signingKey.secretRef',
-    repeats: true,
   },
   {
     group: NOTIFICATION_GROUP,
     kind: 'Provider',
-    plural: 'providers',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.address' },
-    repeats: true,
   },
   {
     group: NOTIFICATION_GROUP,
     kind: 'Alert',
-    plural: 'alerts',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [
       { path: ['spec', 'eventSources', '*'], refusedByFlux: true },
       { path: ['spec', 'providerRef'], kind: 'Provider', isUnknownField: true },
     ],
-    repeats: true,
   },
   {
     group: NOTIFICATION_GROUP,
     kind: 'Receiver',
-    plural: 'receivers',
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [{ path: ['spec', 'resources', '*'], refusedByFlux: true }],
     secrets: AUTH,
-    repeats: true,
   },
   {
     group: OPERATOR_GROUP,
     kind: 'FluxInstance',
-    plural: 'fluxinstances',
     versions: ['v1'],
+    isWrittenOnce: true,
     secrets: 'spec.sync.pullSecret spec.distribution.pullSecret spec.distribution.artifactPullSecret',
     configuresFlux: true,
     starts: ['spec', 'sync'],
@@ -332,14 +308,13 @@ export const FLUX_KINDS: readonly FluxKind[] = [
   {
     group: OPERATOR_GROUP,
     kind: 'FluxReport',
-    plural: 'fluxreports',
     versions: ['v1'],
+    isWrittenOnce: true,
     configuresFlux: true,
   },
   {
     group: OPERATOR_GROUP,
     kind: 'ResourceSet',
-    plural: 'resourcesets',
     shortNames: ['rset'],
     versions: ['v1'],
     references: [
@@ -347,25 +322,21 @@ export const FLUX_KINDS: readonly FluxKind[] = [
       { path: ['spec', 'inputsFrom', '*'], kind: 'ResourceSetInputProvider', isUnknownField: true },
     ],
     applies: { controller: 'flux-operator' },
-    repeats: true,
     ownerLabels: 'resourceset.fluxcd.controlplane.io',
   },
   {
     group: OPERATOR_GROUP,
     kind: 'ResourceSetInputProvider',
-    plural: 'resourcesetinputproviders',
     shortNames: ['rsip'],
     versions: ['v1'],
     address: URL,
     references: [{ path: ['spec', 'selectors', '*'], kind: 'ExternalArtifact' }],
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.url' },
-    repeats: true,
   },
   {
     group: TOFU_GROUP,
     kind: 'Terraform',
-    plural: 'terraforms',
     shortNames: ['tf'],
     versions: ['v1alpha2', 'v1alpha1'],
     references: [
@@ -377,22 +348,18 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     applies: { controller: 'tofu-controller', fallback: { account: 'tf-runner' } },
     secrets:
       'spec.varsFrom.* spec.cliConfigSecretRef spec.backendConfigsFrom.* spec.fileMappings.*.secretRef spec.readInputsFromSecrets.* spec.vars.*.valueFrom.secretKeyRef spec.vars.*.valueFrom.configMapKeyRef:ConfigMap',
-    repeats: true,
   },
   {
     group: KLUCTL_GROUP,
     kind: 'KluctlDeployment',
-    plural: 'kluctldeployments',
     versions: ['v1beta1'],
     applies: { controller: 'kluctl-controller' },
     secrets:
       'spec.kubeConfig.secretRef spec.decryption.secretRef spec.source.secretRef spec.helmCredentials.*.secretRef spec.credentials.git.*.secretRef spec.credentials.helm.*.secretRef spec.credentials.oci.*.secretRef',
-    repeats: true,
   },
   {
     group: CUE_GROUP,
     kind: 'CueInstance',
-    plural: 'cueinstances',
     versions: ['v1alpha1'],
     references: [
       { path: SOURCE_REF, takes: true },
@@ -401,9 +368,13 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     ],
     applies: { controller: 'cue-controller' },
     secrets: 'spec.kubeConfig.secretRef',
-    repeats: true,
   },
 ]
+
+export const FLUX_KINDS: readonly FluxKind[] = ROWS.map(row => ({
+  ...row,
+  plural: `${row.kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
+}))
 
 const nameOf = ({ group, kind }: FluxKind) => `${group}/${kind}`
 const BY_NAME: ReadonlyMap<string, FluxKind> = new Map(FLUX_KINDS.map(row => [nameOf(row), row]))
