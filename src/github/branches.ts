@@ -85,36 +85,6 @@ function unsupported({ owner, repo }: RepositoryName, field: string, value: stri
   )
 }
 
-/** So many moves are looked back: a branch that moved more often since is not known. */
-const MAX_PAGES = 5
-const NOTHING = /^0+$/
-
-/**
- * The commit that a branch held at a time, by GitHub's own record of pushes: dates of commits are only text. Undefined
- * where there was no such branch yet, or the record does not reach back that far.
- */
-export async function readHeadAt(
-  { octokit, owner, repo }: GitHubRepository,
-  branch: string,
-  time: string,
-): Promise<string | undefined> {
-  const ref = `refs/heads/${branch}`
-  const question = { owner, repo, ref, per_page: 100 }
-  const until = Date.parse(time)
-  let before: string | undefined
-  let pages = 0
-  const moves = await octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
-    if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
-    return data
-  })
-  for (const move of moves) {
-    if (move.ref !== ref) continue
-    if (Date.parse(move.timestamp) <= until) return NOTHING.test(move.after) ? undefined : move.after
-    before = move.before
-  }
-  return pages >= MAX_PAGES || before === undefined || NOTHING.test(before) ? undefined : before
-}
-
 /**
  * Since when a branch has its commit, by GitHub's own clock; undefined where GitHub has no record of it, or one of
  * another commit. The time in a commit is set by its author, and it may have been on other branches long before.

@@ -11,15 +11,6 @@ export type OrganizationFile =
   | { readonly state: 'unreadable'; readonly why: string }
   | { readonly state: 'present'; readonly fleets: readonly FleetChoice[] }
 
-/** A repository with a `clusters` directory on its default branch. */
-export interface Candidate {
-  readonly repository: number
-  /** Whether it had one when the App was installed, by GitHub's own record of pushes. */
-  readonly atInstallation: boolean
-  /** Whether an issue of our App's is there that once was its first report. */
-  readonly reported: boolean
-}
-
 /** The facts that determine which repositories of an installation are fleets. */
 export interface DesignationFacts {
   /** What the operator's file and FLEETS name for this account. Undefined in it: not a repository that the App reads. */
@@ -29,14 +20,14 @@ export interface DesignationFacts {
   readonly records: readonly DesignationRecord[]
   /** Ids of the repositories that the App reads. */
   readonly readable: ReadonlySet<number>
-  /** Asked for only where nothing else decides. */
-  readonly candidates: readonly Candidate[] | undefined
+  /** Ids of the repositories that look like a fleet. Asked for only where nothing else decides; they decide nothing. */
+  readonly candidates: readonly number[] | undefined
 }
 
 type DesignatedBy = 'operator' | DesignationRecord['by']
 
 /** Why nothing is designated although something should be. */
-export type UndecidedReason = 'several' | 'unreadable-file' | 'unreachable' | 'conflict'
+export type UndecidedReason = 'undesignated' | 'unreadable-file' | 'unreachable' | 'conflict'
 
 /** The designated fleets of an installation, and who designated them. */
 export type Designation =
@@ -54,35 +45,31 @@ export type Designation =
       readonly candidates: readonly number[]
       readonly pending?: readonly FleetChoice[]
     }
-  /** No fleet exists. Repositories that became candidates after the installation evaluate only themselves. */
+  /** No repository looks like a fleet. */
   | { readonly state: 'none' }
   /** Ask for the candidates and decide again. */
   | { readonly state: 'needs-candidates' }
 
 /**
  * Determines the fleets: by the operator's settings, else the sealed record of an earlier decision, else the
- * organization's file, else the only candidate at installation. Later content of repositories never changes the result.
+ * organization's file. The content of repositories never designates one.
  */
 export function designate(facts: DesignationFacts): Designation {
   const { operator, organization, records, readable } = facts
   if (operator.length > 0) return reachable('operator', operator, readable)
   const record = newestRecord(records)
   if (record === 'conflict') return { state: 'undecided', reason: 'conflict', candidates: [] }
-  if (record) return { ...recorded(record, readable), ...pendingOf(record, organization) }
+  if (record) return { ...reachable(record.by, record.fleets, readable), ...pendingOf(record, organization) }
   if (organization.state === 'present') return reachable('organization', organization.fleets, readable)
   if (organization.state === 'unreadable') return { state: 'undecided', reason: 'unreadable-file', candidates: [] }
-  return facts.candidates === undefined ? { state: 'needs-candidates' } : firstDay(facts.candidates, readable)
-}
-
-function recorded(record: DesignationRecord, readable: ReadonlySet<number>): Designation {
-  if (record.state === 'designated') return reachable(record.by, record.fleets, readable)
-  return { state: 'undecided', reason: 'several', candidates: record.fleets.map(({ repository }) => repository) }
+  if (facts.candidates === undefined) return { state: 'needs-candidates' }
+  if (facts.candidates.length === 0) return { state: 'none' }
+  return { state: 'undecided', reason: 'undesignated', candidates: facts.candidates }
 }
 
 function pendingOf(record: DesignationRecord, organization: OrganizationFile): { pending?: readonly FleetChoice[] } {
   if (organization.state !== 'present') return {}
-  const isSame = record.state === 'designated' && sameFleets(record.fleets, organization.fleets)
-  return isSame ? {} : { pending: organization.fleets }
+  return sameFleets(record.fleets, organization.fleets) ? {} : { pending: organization.fleets }
 }
 
 /** One fleet that cannot be read leaves everything that it deploys from unevaluated: nothing may pass for it. */
@@ -96,22 +83,15 @@ function reachable(
   return { state: 'undecided', reason: 'unreachable', candidates: [] }
 }
 
-function firstDay(candidates: readonly Candidate[], readable: ReadonlySet<number>): Designation {
-  const first = candidates.filter(({ atInstallation }) => atInstallation)
-  const [only, other] = first
-  if (!only) return { state: 'none' }
-  // its report without a record: this is not the first day, and later candidates change nothing
-  const isPinned = !other && (candidates.length === 1 || only.reported)
-  if (isPinned) return reachable('installation', [{ repository: only.repository }], readable)
-  return { state: 'undecided', reason: 'several', candidates: candidates.map(({ repository }) => repository) }
-}
-
-/** The record with the highest generation; two different records of that generation cancel each other. */
+/**
+ * The record with the highest generation; two different records of that generation cancel each other. Undefined too where the
+ * newest one says that several repositories looked like the fleet, as an earlier version wrote it.
+ */
 export function newestRecord(records: readonly DesignationRecord[]): DesignationRecord | 'conflict' | undefined {
   const highest = Math.max(...records.map(({ generation }) => generation))
-  const [first, ...others] = records.filter(({ generation }) => generation === highest)
+  const [first, ...others] = records.filter(one => one.generation === highest && one.state === 'designated')
   if (!first) return undefined
-  const isSame = (one: DesignationRecord) => one.state === first.state && sameFleets(one.fleets, first.fleets)
+  const isSame = (one: DesignationRecord) => sameFleets(one.fleets, first.fleets)
   return others.every(isSame) ? first : 'conflict'
 }
 
@@ -172,8 +152,9 @@ export interface DesignationRecord {
   readonly at: number
   /** The highest one of an installation counts: an older record that is put back changes nothing. */
   readonly generation: number
-  /** `several`: there were several candidates on the first day, and no owner has designated one. */
+  /** `several`: an earlier version found several candidates; its generation counts still. */
   readonly state: 'designated' | 'several'
+  /** `installation`: an earlier version designated the only candidate. */
   readonly by: 'installation' | 'organization' | 'owner'
   readonly fleets: readonly FleetChoice[]
 }

@@ -46,13 +46,13 @@ export interface FirstReportFacts {
 
 /** What is open about who is a fleet. Repositories are named only where this one is named with them. */
 type OpenDesignation =
-  /** Several repositories had clusters on the first day. */
-  | { readonly kind: 'several' }
+  /** This repository looks like a fleet; `isOnly`: no other one does. */
+  | { readonly kind: 'none'; readonly isOnly: boolean }
   /** The organization's file names other fleets than those that were confirmed. */
   | { readonly kind: 'pending'; readonly included: boolean }
 
 const HOW = [
-  `- comment ${code('/bailiwick designate')} on this issue (an owner of the organization);`,
+  `- an owner of the organization comments ${code('/bailiwick designate')} on this issue;`,
   `- or list the fleet under ${code('fleets')} in ${code('bailiwick.yaml')} of the organization's ${code('.github')} repository, and confirm it with that comment;`,
   `- or ask the operator of this App to name it in ${code('FLEETS')} or ${code('CLUSTERS_FILE')}.`,
 ]
@@ -61,11 +61,12 @@ const HOW = [
 export function designationSection(url: string, open: OpenDesignation | undefined): string {
   if (!open) return ''
   const here = code(shortUrl(url))
-  if (open.kind === 'several') {
+  if (open.kind === 'none') {
+    const others = open.isOnly ? '' : ' Other repositories look like a fleet, too.'
     return [
       '### Not designated',
       '',
-      `When the App was installed, ${here} was not the only repository with a ${code('clusters')} directory. Until an owner of the organization designates the fleet, none of them evaluates other repositories, and pull requests onto branches that require the check get an error.`,
+      `${here} looks like a fleet because it has a ${code('clusters')} directory.${others} Until one is designated, no tenant is checked against it: pull requests of all repositories get an error that says so.`,
       '',
       `If ${here} is the fleet, do one of these:`,
       '',

@@ -41,14 +41,16 @@ export function firstReport(facts: FirstReportFacts): string {
   )
 }
 
-function lead({ url, survey }: FirstReportFacts): string {
+const EVALUATES = 'Bailiwick evaluates every pull request of this fleet and of the repositories that it deploys from. '
+
+function lead({ url, survey, designation }: FirstReportFacts): string {
   const standing = survey.legacy.reduce((sum, { count: number }) => sum + number, 0)
   const found = [count(survey.clusters.length, 'cluster'), count(survey.tenants.length, 'tenant')].join(', ')
   const what = standing > 0 ? count(standing, 'existing violation') : 'no violations'
   const undecided = survey.errorCount > 0 ? `, ${count(survey.errorCount, 'evaluation error')}` : ''
   return [
     `**${prose(survey.summary, 500)}**`,
-    `Bailiwick evaluates every pull request of this fleet and of the repositories that it deploys from. In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,
+    `${designation?.kind === 'none' ? '' : EVALUATES}In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,
     '**Existing violations do not block:** a pull request is compared with its base, and only what it adds or makes worse blocks it.',
   ].join('\n\n')
 }

@@ -1,10 +1,7 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import { readHeadAt } from '../../src/github/branches.ts'
-import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
-import { isDirectory, readRepository } from '../../src/github/contents/repositories.ts'
+import { readRepository } from '../../src/github/contents/repositories.ts'
 import {
-  type Candidate,
   DESIGNATION_FILE,
   type DesignationRecord,
   designate,
@@ -18,9 +15,7 @@ import {
 } from '../../src/github/designate.ts'
 import { type FleetName, isOfAccount, namesRepository } from '../../src/github/fleet-name.ts'
 import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/issues.ts'
-import { REPORT_MARKER } from '../../src/report/first-report.ts'
 import {
-  CLUSTERS,
   changesKey,
   type DesignatedFleets,
   type FleetPlace,
@@ -47,15 +42,19 @@ export async function readDesignation(context: WorkerContext, installation: Inst
   const record = newestRecord(records)
   const sealed = record === 'conflict' ? undefined : record
   if (first.state !== 'needs-candidates') return resolved(first, repositories, sealed)
-  const found = await findCandidates(context, installation)
+  const found = await findCandidates(installation)
   const changes = await context.queue.entries(changesKey(installation.id))
   context.designations.note(installation.id, changes, { candidates: found })
+  if (context.memory.isNew(`designation of ${installation.id}`, found.join())) {
+    const { owner } = repositories[0] ?? {}
+    context.log.warn({ installation: installation.id, owner, candidates: found.length }, 'no fleet is designated')
+  }
   return resolved(designate({ ...facts, candidates: found }), repositories, undefined)
 }
 
 interface Known {
   readonly records: readonly DesignationRecord[]
-  readonly candidates: readonly Candidate[] | undefined
+  readonly candidates: readonly number[] | undefined
 }
 
 /** The records of an installation: the one that was found last, read again, else those in all repositories. */
@@ -90,9 +89,9 @@ function placeOf({ repository: wanted, branch }: FleetChoice, all: readonly Repo
 
 /** No repository is named, because readers may not know of them. */
 const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fix: string }>> = {
-  several: {
-    what: 'several repositories had a clusters directory when the App was installed, and none is designated as the fleet',
-    fix: 'Comment /bailiwick designate on the first report in the repository that is the fleet, as an owner of the organization.',
+  undesignated: {
+    what: 'no repository is designated as the fleet',
+    fix: 'An owner of the organization comments /bailiwick designate on an issue or pull request of the fleet repository.',
   },
   'unreadable-file': {
     what: 'bailiwick.yaml in the .github repository of this organization cannot be followed',
@@ -222,42 +221,11 @@ function recordIn(
   return record?.installation === installation && record.at === id ? record : undefined
 }
 
-/**
- * Day of the first version that designates fleets. An older installation counts as installed on this day: a `clusters`
- * directory that existed then was there at the installation.
- */
-const FIRST_VERSION = '2026-11-22T00:00:00Z'
-
-/** The repositories that look like a fleet, and which of them did when the App was installed. */
-async function findCandidates(context: WorkerContext, installation: Installation): Promise<Candidate[]> {
-  const { octokit } = installation
-  const repositories = await installation.repositories()
+/** The repositories that look like a fleet. */
+async function findCandidates(installation: Installation): Promise<number[]> {
+  const repositories = (await installation.repositories()).filter(({ archived }) => !archived)
   const looksLikeOne = await inTurns(repositories, repository => installation.isFleet(repository))
-  const present = repositories.filter((_, index) => looksLikeOne[index])
-  const since = firstDay(await context.app.installedAt(installation.id))
-  const app = await context.app.identity()
-  return inTurns(present, async repository => {
-    const issues = (await listOurIssues({ ...repository, octokit, app })) ?? []
-    return {
-      repository: repository.id,
-      atInstallation: await wasOne(octokit, repository, since),
-      reported: issues.some(({ body }) => body.startsWith(REPORT_MARKER.slice(0, -' -->'.length))),
-    }
-  })
-}
-
-function firstDay(installedAt: string): string {
-  const isPast = Date.parse(FIRST_VERSION) <= Date.now()
-  return isPast && FIRST_VERSION > installedAt ? FIRST_VERSION : installedAt
-}
-
-/** Whether the default branch had a `clusters` directory at that time. Unknown counts as no. */
-async function wasOne(octokit: Octokit, repository: Repository, since: string): Promise<boolean> {
-  const { owner, repo, defaultBranch, createdAt, pushedAt } = repository
-  if (pushedAt === null || since === '' || !(Date.parse(createdAt) <= Date.parse(since))) return false
-  if (Date.parse(pushedAt) <= Date.parse(since)) return true
-  const head = await readHeadAt({ octokit, owner, repo }, defaultBranch, since)
-  return head !== undefined && isDirectory({ octokit, owner, repo }, CLUSTERS, head)
+  return repositories.flatMap(({ id }, index) => (looksLikeOne[index] ? id : []))
 }
 
 const AT_ONCE = 8

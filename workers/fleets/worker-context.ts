@@ -7,7 +7,7 @@ import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { App } from '../../src/github/client/app.ts'
 import type { Octokit, OurRepository, RepositoryName } from '../../src/github/client/octokit.ts'
 import type { NamedRepository, Repository } from '../../src/github/contents/repositories.ts'
-import type { Candidate, Designation, DesignationRecord } from '../../src/github/designate.ts'
+import type { Designation, DesignationRecord } from '../../src/github/designate.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { Metrics } from '../../src/receive/metrics.ts'
 import type { Outbox } from '../../src/receive/outbox.ts'
@@ -202,7 +202,7 @@ export class RepositoryMemory {
 /** The issue in which a record was found, or, without one, what else there was. */
 type RememberedDesignation =
   | { readonly repository: number; readonly issue: number }
-  | { readonly candidates: readonly Candidate[] }
+  | { readonly candidates: readonly number[] }
 
 /** Another process may write a record at any time; the shared count of changes shows that sooner, if available. */
 const MAX_AGE_MS = 600_000

@@ -99,7 +99,10 @@ export async function surveyPlace(writer: Writer, desk: SurveyDesk, surveyed: Su
     url: repository.url,
     survey,
     gates: await readGates(desk, survey.gated),
-    baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
+    baseline: await offerBaseline(writer, surveyed.fleet, survey, {
+      hasFile: has(BASELINE_FILE),
+      isDesignated: desk.designation.state === 'designated',
+    }),
     hasForm: has(FORM),
     trail: context.outbox ? await readTrailGaps(desk, repository) : 'off',
     ...openDesignation(desk, repository.id),
@@ -125,8 +128,8 @@ function openDesignation({ designation }: SurveyDesk, repository: number): Pick<
   if (designation.state === 'none') return {}
   const { pending } = designation
   if (pending) return { designation: { kind: 'pending', included: pending.some(one => one.repository === repository) } }
-  return designation.state === 'undecided' && designation.reason === 'several'
-    ? { designation: { kind: 'several' } }
+  return designation.state === 'undecided' && designation.reason === 'undesignated'
+    ? { designation: { kind: 'none', isOnly: designation.candidates.length === 1 } }
     : {}
 }
 
@@ -245,10 +248,11 @@ async function offerBaseline(
   writer: Writer,
   fleet: FleetPlace,
   survey: FleetSurvey,
-  hasFile: boolean,
+  { hasFile, isDesignated }: { readonly hasFile: boolean; readonly isDesignated: boolean },
 ): Promise<BaselineState> {
   if (hasFile) return { kind: 'present' }
   if (survey.baseline === undefined) return { kind: 'not-needed' }
+  if (!isDesignated) return { kind: 'declined' }
   const where = { base: fleet.branch, branch: baselineBranch(fleet) }
   const offer = await readOffer(writer, where)
   if (offer.state === 'closed') return { kind: 'declined' }

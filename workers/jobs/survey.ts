@@ -1,10 +1,16 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { DesignationRecord, FleetChoice } from '../../src/github/designate.ts'
+import type { DesignationRecord } from '../../src/github/designate.ts'
 import type { Survey } from '../../src/receive/queue.ts'
 import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { githubInstallation, openWriter } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
-import type { DesignatedFleets, FleetPlace, Installation, WorkerContext } from '../fleets/worker-context.ts'
+import {
+  changesKey,
+  type DesignatedFleets,
+  type FleetPlace,
+  type Installation,
+  type WorkerContext,
+} from '../fleets/worker-context.ts'
 import { type SurveyedPlace, surveyPlace } from '../gate/survey-place.ts'
 
 /** Permanent refusals of GitHub on one repository (archived, gone), which must not stop the others. */
@@ -21,6 +27,8 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
     context.app.identity(),
   ])
   const installation = githubInstallation(context, id, reader)
+  // what looks like a fleet may have changed
+  await context.queue.withLock(changesKey(id), async () => context.designations.forget(id))
   const designated = await installation.designation()
   const record = writtenRecord(id, designated)
   const desk = { installation, app, rulesets, designation: designated.designation, record }
@@ -34,7 +42,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   }
 }
 
-/** The designated fleets; if several may be the fleet and none is designated, each of them by itself. */
+/** The designated fleets; if none is designated, each repository that looks like one by itself. */
 async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
   const { evaluator, disabledRules } = context
   const designated = await installation.designation()
@@ -73,10 +81,6 @@ function writtenRecord(
 ): Omit<DesignationRecord, 'at'> | undefined {
   if (record) return record
   const first = { installation, generation: 1 }
-  if (designation.state === 'designated' && designation.by !== 'operator') {
-    return { ...first, state: 'designated', by: designation.by, fleets: designation.fleets }
-  }
-  if (designation.state !== 'undecided' || designation.reason !== 'several') return undefined
-  const fleets = designation.candidates.map((repository): FleetChoice => ({ repository }))
-  return { ...first, state: 'several', by: 'installation', fleets }
+  if (designation.state !== 'designated' || designation.by === 'operator') return undefined
+  return { ...first, state: 'designated', by: designation.by, fleets: designation.fleets }
 }

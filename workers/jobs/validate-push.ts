@@ -22,6 +22,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   if (!subject) return
   const { installation, repository } = subject
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
+  await noteCandidate(subject)
   const answers = await evaluateCommit(subject, head, data.rerun)
   if (answers.length === 0) return wakeLenders(subject, data)
   const urls = answers.map(answer => answer.place.repository.url)
@@ -30,6 +31,15 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   await settleFollowed(subject, head, data.before, answers)
   await evaluateConcerned(subject, data, head, answers)
   await keepFleetPages(context, installation, answers)
+}
+
+/** Where no fleet is designated, a repository that begins to look like one gets its first report. */
+async function noteCandidate({ context, installation, repository }: Case): Promise<void> {
+  const { designation } = await installation.designation()
+  const isOpen =
+    designation.state === 'none' || (designation.state === 'undecided' && designation.reason === 'undesignated')
+  if (!isOpen || (designation.state === 'undecided' && designation.candidates.includes(repository.id))) return
+  if (await installation.isFleet(repository)) await context.queue.add('survey', { installation: installation.id })
 }
 
 /** Publishes on the commit what fleets that read the branch find. Empty if none does, or it could not be evaluated. */

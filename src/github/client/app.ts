@@ -62,8 +62,6 @@ export interface App {
   own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
-  /** When an installation was made, ISO time, by GitHub's record. Throws like `client`. */
-  installedAt(installation: number): Promise<string>
   /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
   installationOf(repository: RepositoryName): Promise<Installation | undefined>
   /**
@@ -115,7 +113,6 @@ export function openApp(options: AppOptions): App {
     },
     own: () => app,
     installations: () => allInstallations(app, known, options.allowedAccounts),
-    installedAt: async installation => (await served(known.of(installation), options)).createdAt,
     installationOf: async repository => {
       const { owner, repo } = repository
       const found = (await unlessMissing(app.rest.apps.getRepoInstallation({ owner, repo })))?.data
@@ -215,7 +212,6 @@ interface KnownInstallation {
   readonly id: number
   readonly account: string
   /** ISO time; '' where GitHub has none. */
-  readonly createdAt: string
   readonly granted: Granted
 }
 
@@ -223,7 +219,6 @@ interface KnownInstallation {
 interface InstallationAnswer {
   readonly id: number
   readonly account: unknown
-  readonly created_at?: string
   readonly permissions?: Granted
 }
 
@@ -240,9 +235,9 @@ class KnownInstallations {
   }
 
   /** Caches an answer of GitHub. */
-  note({ id, account, created_at: createdAt = '', permissions }: InstallationAnswer): KnownInstallation {
+  note({ id, account, permissions }: InstallationAnswer): KnownInstallation {
     const until = Date.now() + KNOWN_MS
-    const known = { id, account: accountLogin(account), createdAt, granted: permissions ?? {}, until }
+    const known = { id, account: accountLogin(account), granted: permissions ?? {}, until }
     this.#known.set(id, known)
     return known
   }

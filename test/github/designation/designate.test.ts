@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Candidate,
   confirmDesignation,
   type DesignationFacts,
   type DesignationRecord,
@@ -13,10 +12,6 @@ const readable = new Set([FLEET, TENANT])
 const record = (more: Partial<DesignationRecord> = {}): DesignationRecord => ({
   ...{ installation: 7, at: FLEET, generation: 1, state: 'designated', by: 'installation' },
   fleets: [{ repository: FLEET }],
-  ...more,
-})
-const candidate = (repository: number, more: Partial<Candidate> = {}): Candidate => ({
-  ...{ repository, atInstallation: true, reported: false },
   ...more,
 })
 const facts = (more: Partial<DesignationFacts> = {}): DesignationFacts => ({
@@ -45,22 +40,8 @@ const RECORDS: DesignationRecord[][] = [
   [record({ by: 'owner', generation: 2 }), record({ fleets: [{ repository: TENANT }] })],
   [record(), record({ at: TENANT, fleets: [{ repository: TENANT }] })],
   [record({ fleets: [{ repository: GONE }] })],
-  [record({ state: 'several', fleets: [{ repository: FLEET }, { repository: TENANT }] })],
 ]
-const CANDIDATES: (Candidate[] | undefined)[] = [
-  undefined,
-  [],
-  ...[true, false].flatMap(first =>
-    [true, false].flatMap(second =>
-      [true, false].map(reported => [
-        candidate(FLEET, { atInstallation: first, reported }),
-        candidate(TENANT, { atInstallation: second }),
-      ]),
-    ),
-  ),
-  ...[true, false].map(atInstallation => [candidate(FLEET, { atInstallation })]),
-  ...[true, false].map(atInstallation => [candidate(TENANT, { atInstallation })]),
-]
+const CANDIDATES: (number[] | undefined)[] = [undefined, [], [FLEET], [TENANT], [FLEET, TENANT]]
 const ALL = OPERATOR.flatMap(operator =>
   ORGANIZATION.flatMap(organization =>
     RECORDS.flatMap(records => CANDIDATES.map(candidates => facts({ operator, organization, records, candidates }))),
@@ -87,19 +68,11 @@ describe('in every revisionSet of facts', () => {
     }
   })
 
-  test('what repositories hold decides only where there is nothing else, and only what held it at the installation', () => {
-    for (const one of ALL.filter(({ operator, records }) => operator.length === 0 && records.length === 0)) {
+  test('what repositories hold designates nothing', () => {
+    for (const one of ALL) {
+      const { candidates: _, ...without } = one
       const answer = designate(one)
-      if (one.organization.state !== 'absent') {
-        expect(answer).toEqual(designate({ ...one, candidates: undefined }))
-        continue
-      }
-      if (answer.state !== 'designated') continue
-      const [{ repository } = { repository: 0 }, ...more] = answer.fleets
-      expect(more).toEqual([])
-      expect(one.candidates?.filter(({ atInstallation }) => atInstallation).map(found => found.repository)).toEqual([
-        repository,
-      ])
+      if (answer.state === 'designated') expect(answer).toEqual(designate({ ...without, candidates: undefined }))
     }
   })
 
@@ -113,26 +86,10 @@ describe('in every revisionSet of facts', () => {
 })
 
 describe('without operator, file and record', () => {
-  test.each<[string, Candidate[], object]>([
-    ['nobody is a fleet', [], { state: 'none' }],
-    ['the only candidate is', [candidate(FLEET)], { state: 'designated', by: 'installation' }],
-    ['one that came later is not', [candidate(TENANT, { atInstallation: false })], { state: 'none' }],
-    ['of several none is', [candidate(FLEET), candidate(TENANT)], { state: 'undecided', reason: 'several' }],
-    [
-      'nor where one came before the App was started',
-      [candidate(FLEET), candidate(TENANT, { atInstallation: false })],
-      { state: 'undecided', reason: 'several' },
-    ],
-    [
-      'a lost record of the first is no first day',
-      [candidate(FLEET, { reported: true }), candidate(TENANT, { atInstallation: false })],
-      { state: 'designated', fleets: [{ repository: FLEET }] },
-    ],
-    [
-      'a report of the later one gives it nothing',
-      [candidate(TENANT, { atInstallation: false, reported: true })],
-      { state: 'none' },
-    ],
+  test.each<[string, number[], object]>([
+    ['nothing looks like a fleet', [], { state: 'none' }],
+    ['the only candidate is none yet', [FLEET], { state: 'undecided', reason: 'undesignated', candidates: [FLEET] }],
+    ['nor is one of several', [FLEET, TENANT], { state: 'undecided', candidates: [FLEET, TENANT] }],
   ])('%s', (_, candidates, wanted) => {
     expect(designate(facts({ candidates }))).toMatchObject(wanted)
   })
@@ -187,6 +144,16 @@ describe('records', () => {
     ]) {
       expect(designate(facts({ records }))).toMatchObject({ by: 'owner', fleets: [{ repository: TENANT }] })
     }
+  })
+
+  test('an earlier version found several candidates: its record decides nothing, and its generation counts', () => {
+    const several = record({ state: 'several', fleets: [{ repository: FLEET }, { repository: TENANT }] })
+    expect(designate(facts({ records: [several] }))).toEqual({ state: 'needs-candidates' })
+    const named = facts({ records: [several], organization: present(TENANT) })
+    expect(designate(named)).toMatchObject({ by: 'organization', fleets: [{ repository: TENANT }] })
+    const sealed = record({ at: TENANT, by: 'organization', fleets: [{ repository: TENANT }] })
+    expect(designate({ ...named, records: [several, sealed] })).toMatchObject({ fleets: [{ repository: TENANT }] })
+    expect(confirmDesignation(facts({ records: [several] }), 7, FLEET)).toMatchObject({ generation: 2 })
   })
 
   test('two of one generation that differ decide nothing', () => {
