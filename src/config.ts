@@ -21,6 +21,7 @@ import {
   type WebhookSecrets,
   type WebSettings,
 } from './process/settings.ts'
+import { writeProblem } from './process/write-problem.ts'
 
 /** Settings of a process that runs jobs. Secrets are not enumerable: logs, JSON and spreads leave them out. */
 export interface Config extends WebSettings {
@@ -106,14 +107,22 @@ const readText: ReadFile = path => readFileSync(path, 'utf8')
  * Reads the settings of the web process, which includes workers if REDIS_URL is not set. Throws `config`, naming the
  * variable and the remedy, for a missing or wrong value.
  */
-export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
-  return seal({ ...common(env, readFile), ...readWebhookSecrets(env) })
+export function readConfig(env: Environment, readFile: ReadFile = readText, tryWrite = writeProblem): WebConfig {
+  const config = { ...common(env, readFile), ...readWebhookSecrets(env) }
+  // with Redis, only the workers evaluate
+  if (config.redisUrl === undefined) assertWritable(config.cacheDir, tryWrite)
+  return seal(config)
 }
 
 /** Reads the settings of a worker process: it needs REDIS_URL, but not the webhook secret. Throws `config`. */
-export function readWorkerConfig(env: Environment, readFile: ReadFile = readText): WorkerConfig {
+export function readWorkerConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+  tryWrite = writeProblem,
+): WorkerConfig {
   required(env, 'REDIS_URL', 'set it to the Redis of the web process; without Redis the web process runs jobs itself')
   const settings = common(env, readFile)
+  assertWritable(settings.cacheDir, tryWrite)
   return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
 }
 
@@ -135,6 +144,7 @@ const NOT_IN_A_CLUSTER = [
 export function readClusterWorkerConfig(
   env: Environment,
   readFile: ReadFile = readText,
+  tryWrite = writeProblem,
 ): ClusterWorkerConfig | undefined {
   if (env.WORKER_CLUSTERS === undefined) return undefined
   const names = env.WORKER_CLUSTERS.split(',').map(name => name.trim())
@@ -152,6 +162,7 @@ export function readClusterWorkerConfig(
   }
   required(env, 'CLUSTERS_FILE', 'mount a clusters.yaml with the entries of WORKER_CLUSTERS')
   const { clustersFile, ...settings } = ofWorkers(env, readFile)
+  assertWritable(settings.cacheDir, tryWrite)
   return seal({
     ...settings,
     clusters: [...new Set(names)],
@@ -286,9 +297,14 @@ export function githubApiUrl(env: Environment): string {
   throw badVariable('GITHUB_API_URL', 'would send tokens unencrypted', 'use https; http is for this machine only')
 }
 
-function cacheDir(env: Environment): string {
-  const home = optional(env, 'XDG_CACHE_HOME')
-  return resolve(optional(env, 'CACHE_DIR') ?? join(home ?? tmpdir(), 'bailiwick'))
+const cacheDir = (env: Environment): string => resolve(optional(env, 'CACHE_DIR') ?? join(tmpdir(), 'bailiwick'))
+
+/** Otherwise each job would fail with it. */
+function assertWritable(folder: string, tryWrite: typeof writeProblem): void {
+  const problem = tryWrite(join(folder, 'objects'))
+  if (problem === undefined) return
+  const fix = 'mount a volume that this user can write to, or set CACHE_DIR to such a folder'
+  throw badVariable('CACHE_DIR', `names ${folder}, which cannot be written (${problem})`, fix)
 }
 
 function host(env: Environment): string {

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { type ApplicationFunction, Probot } from 'probot'
-import { BailiwickError } from './base/errors.ts'
 import type { ContentToken } from './cluster/channel/cluster-work.ts'
-import { parseWorkerKeys } from './cluster/channel/web-client.ts'
-import { type ClusterBinding, readClustersFile } from './cluster/clusters-file.ts'
+import { assertSiteKeys, readSiteKeys } from './cluster/channel/worker-keys.ts'
+import { readClustersFile } from './cluster/clusters-file.ts'
 import type { Config, WebConfig } from './config.ts'
 import { type App, openApp } from './github/client/app.ts'
 import { openOAuth } from './github/client/open-oauth.ts'
@@ -175,47 +173,20 @@ export function openSiteWorkers(
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const files = new Map(bindings.flatMap(({ name, workerKey }) => (workerKey === undefined ? [] : [[name, workerKey]])))
   if (files.size === 0) return undefined
-  assertOwnKeys(bindings)
+  assertSiteKeys(bindings)
   const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
   const app = openApp({ appId, privateKey, baseUrl, allowedAccounts, log })
   return new ClusterDoor({
     store,
     keysOf: cluster => {
       const file = files.get(cluster)
-      return file === undefined ? undefined : readKeys(file)
+      return file === undefined ? undefined : readSiteKeys(file)
     },
     tokens: keptTokens(app),
     withLock: (key, work) => queue.withLock(key, work),
     onResults: cluster => queue.add('publish-results', { cluster }),
     log,
   })
-}
-
-/** Two clusters with one key could act as each other. */
-function assertOwnKeys(bindings: readonly ClusterBinding[]): void {
-  const owners = new Map<string, string>()
-  for (const { name, workerKey } of bindings) {
-    for (const key of workerKey === undefined ? [] : readKeys(workerKey)) {
-      const other = owners.get(key) ?? name
-      owners.set(key, other)
-      if (other === name) continue
-      throw new BailiwickError('config', `the clusters ${other} and ${name} have the same workerKey`, {
-        fix: 'Generate a key for each cluster with `openssl rand -hex 32`.',
-      })
-    }
-  }
-}
-
-/** Read for each request, so that replacing a key needs no restart. */
-function readKeys(file: string): readonly string[] {
-  try {
-    return parseWorkerKeys(readFileSync(file, 'utf8'), file)
-  } catch (cause) {
-    if (cause instanceof BailiwickError) throw cause
-    throw new BailiwickError('config', `${file}, a workerKey of clusters.yaml, cannot be read`, {
-      fix: 'Mount the file.',
-    })
-  }
 }
 
 /** Reuses tokens while they last, so that endless requests do not make GitHub create more. */

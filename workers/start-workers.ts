@@ -53,7 +53,7 @@ interface Workers {
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
   const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
-  const queue = measureJobs(dependencies.queue, metrics)
+  const queue = measureJobs(dependencies.queue, metrics, log)
   const bindings =
     config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile, text => log.warn(text))
   const limits = { timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb, threads: config.renderThreads }

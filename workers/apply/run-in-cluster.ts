@@ -4,14 +4,15 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { BailiwickError } from '../../src/base/errors.ts'
 import type { ContentToken } from '../../src/cluster/channel/cluster-work.ts'
-import { openWebClient, readWorkerKeys, type WebClient } from '../../src/cluster/channel/web-client.ts'
+import { openWebClient, type WebClient } from '../../src/cluster/channel/web-client.ts'
+import { readWorkerKeys } from '../../src/cluster/channel/worker-keys.ts'
 import { type ClusterBinding, readClustersFile } from '../../src/cluster/clusters-file.ts'
 import type { LeaseTiming } from '../../src/cluster/lease.ts'
 import { openRegistry } from '../../src/cluster/registry.ts'
 import type { ClusterWorkerConfig } from '../../src/config.ts'
 import { ObjectStore } from '../../src/git/object-store.ts'
 import { openTokenClient } from '../../src/github/client/client-class.ts'
-import { createLog, type Log } from '../../src/process/log.ts'
+import { type Log, startLog } from '../../src/process/log.ts'
 import { stopOnSignal } from '../../src/process/run-process.ts'
 import { startServer } from '../../src/surface/web/server.ts'
 import { Evaluator } from '../fleets/evaluator.ts'
@@ -19,7 +20,7 @@ import { serveCluster } from './serve-cluster.ts'
 
 /** Serves the clusters of a worker in a cluster until the process is stopped. Throws `config`. */
 export async function runInCluster(config: ClusterWorkerConfig): Promise<void> {
-  const log = createLog(config.logLevel)
+  const log = startLog(config.logLevel, 'worker in a cluster')
   const { host, port } = config
   const workers = startClusterWorkers({
     config,
