@@ -15,7 +15,6 @@ import {
 } from './process/environment.ts'
 import {
   readPrivateKey,
-  readValuesKey,
   readWebhookSecrets,
   readWebSettings,
   type WebhookSecrets,
@@ -30,7 +29,6 @@ export interface Config extends WebSettings {
   readonly privateKey: string
   /** May contain a password; secret. Absent: jobs are kept in this process. */
   readonly redisUrl: string | undefined
-  readonly redisPrefix: string
   /** Absolute path of the operator's clusters.yaml; absent: evaluate only. */
   readonly clustersFile: string | undefined
   /** Repositories that may evaluate others, as the operator names them. */
@@ -39,11 +37,11 @@ export interface Config extends WebSettings {
   readonly allowedAccounts: readonly string[] | undefined
   /** Registries that may be asked for artifacts; their credentials are secret. */
   readonly registries: readonly RegistryHost[]
-  /** Key of the digests of cluster values; secret. Absent: derived from the App's key, or that of a cluster worker. */
-  readonly valuesKey: string | undefined
   /** Without a slash at the end. */
   readonly githubApiUrl: string
   readonly cacheDir: string
+  /** Limit of the files there. */
+  readonly cacheMb: number
   readonly logLevel: string
   readonly resyncSeconds: number
   /** Percentage of a Kustomization's objects: deleting more at once needs an approval. */
@@ -77,9 +75,9 @@ export interface ClusterWorkerConfig
   extends Pick<
     Config,
     | 'registries'
-    | 'valuesKey'
     | 'githubApiUrl'
     | 'cacheDir'
+    | 'cacheMb'
     | 'logLevel'
     | 'resyncSeconds'
     | 'renderThreads'
@@ -181,12 +179,13 @@ function webUrl(env: Environment): string {
 }
 
 function ofWorkers(env: Environment, readFile: ReadFile) {
+  refuseRemoved(env)
   return {
     clustersFile: clustersFile(env, readFile),
     registries: registries(env, readFile),
-    valuesKey: readValuesKey(env, readFile),
     githubApiUrl: githubApiUrl(env),
     cacheDir: cacheDir(env),
+    cacheMb: integer(env, 'CACHE_MB', { min: 512, max: 1_048_576, otherwise: 1024 }),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
@@ -197,12 +196,23 @@ function ofWorkers(env: Environment, readFile: ReadFile) {
   }
 }
 
+/** Ignored, they would change what the process does without a word. */
+const REMOVED = {
+  REDIS_PREFIX: 'give each App a database of its own: redis://HOST:6379/1',
+  VALUES_KEY_FILE: 'remove it',
+}
+
+function refuseRemoved(env: Environment): void {
+  for (const [name, fix] of Object.entries(REMOVED)) {
+    if (optional(env, name) !== undefined) throw badVariable(name, 'is no longer a setting', fix)
+  }
+}
+
 function common(env: Environment, readFile: ReadFile): Config {
   return {
     appId: appId(env),
     privateKey: readPrivateKey(env, readFile),
     redisUrl: address(env, 'REDIS_URL', ['redis', 'rediss'])?.href,
-    redisPrefix: redisPrefix(env),
     fleets: fleets(env),
     allowedAccounts: allowedAccounts(env),
     pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
@@ -220,16 +230,6 @@ function appId(env: Environment): number {
   const text = required(env, 'APP_ID', fix)
   if (!/^[1-9]\d{0,11}$/.test(text)) throw badVariable('APP_ID', 'is not a number', fix)
   return Number(text)
-}
-
-function redisPrefix(env: Environment): string {
-  const prefix = optional(env, 'REDIS_PREFIX') ?? 'bailiwick'
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(prefix)) return prefix
-  throw badVariable(
-    'REDIS_PREFIX',
-    'contains characters other than letters, digits, - and _',
-    'shorten it to 1 to 64 of these',
-  )
 }
 
 function clustersFile(env: Environment, readFile: ReadFile): string | undefined {
@@ -317,15 +317,7 @@ function host(env: Environment): string {
   )
 }
 
-const SECRETS = [
-  'privateKey',
-  'webhookSecret',
-  'webhookSecretPrevious',
-  'redisUrl',
-  'clientSecret',
-  'metricsToken',
-  'valuesKey',
-]
+const SECRETS = ['privateKey', 'webhookSecret', 'webhookSecretPrevious', 'redisUrl', 'clientSecret', 'metricsToken']
 
 function seal<T extends object>(settings: T): Readonly<T> {
   for (const name of SECRETS.filter(name => name in settings)) {

@@ -44,7 +44,7 @@ interface SiteOptions {
 /** Starts the web process, with workers inside if it has no Redis. Throws `config` if it cannot start. */
 export async function startSite(config: WebConfig, log: Logger, options: SiteOptions = {}): Promise<Site> {
   const { disabledRules = [], retry, pace, openThread, isUsable } = options
-  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
+  const queue = openQueue({ redisUrl: config.redisUrl, log, retry })
   const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
@@ -130,13 +130,13 @@ export function openSitePages(
   config: Config,
   { store, queueDepths, log }: Pick<PagesSettings, 'queueDepths'> & { readonly store: PageStore; readonly log: Log },
 ): SitePages {
-  const { clientId, clientSecret, publicUrl, githubApiUrl, redisUrl, redisPrefix } = config
+  const { clientId, clientSecret, publicUrl, githubApiUrl, redisUrl } = config
   if (clientId === undefined || clientSecret === undefined || publicUrl === undefined) {
     const isOpen = isLoopbackHost(config.host) && isLoopbackUrl(publicUrl ?? githubApiUrl)
     const gate = isOpen ? loopbackGate : closedGate
     return { pages: new Pages({ store, gate, queueDepths }), close: () => store.close() }
   }
-  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, prefix: redisPrefix, name: 'sessions', log })
+  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, name: 'sessions', log })
   const sessions = new Sessions(sessionStore)
   const people = openOAuth({ clientId, clientSecret, apiUrl: githubApiUrl })
   const signIn = new SignIn(sessions, people, publicUrl)

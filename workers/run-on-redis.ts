@@ -21,7 +21,6 @@ export async function runOnRedis(): Promise<void> {
   void warnOfProblems(config, 'worker', log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
-    prefix: config.redisPrefix,
     log,
     locks: lockTimes(config.jobLockMs),
   })

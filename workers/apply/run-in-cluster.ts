@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { BailiwickError } from '../../src/base/errors.ts'
 import type { ContentToken } from '../../src/cluster/channel/cluster-work.ts'
 import { openWebClient, type WebClient } from '../../src/cluster/channel/web-client.ts'
@@ -76,13 +75,13 @@ export function startClusterWorkers({
   for (const binding of bindings) assertFiles(binding, config.clustersFile)
   const { renderTimeoutMs: timeoutMs, renderHeapMb: heapMb, renderThreads: threads } = config
   const evaluator = new Evaluator({ timeoutMs, heapMb, threads })
-  const store = new ObjectStore(join(config.cacheDir, 'objects'))
+  const store = ObjectStore.on(config)
   const registry = openRegistry(config.registries)
   const web = openWebClient({ url: config.webUrl, keyFile: config.workerKeyFile })
   const stop = new AbortController()
   const problems = new Map<string, string>()
   // the same for all replicas, so that each knows what another one applied
-  const valuesKey = config.valuesKey ?? readWorkerKeys(config.workerKeyFile)[0]
+  const valuesKey = readWorkerKeys(config.workerKeyFile)[0]
   const identity = `${hostname()}_${randomUUID()}`
   const served = bindings.map(binding => {
     const tokens = new SourceTokens(web, binding.name)
