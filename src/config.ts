@@ -19,8 +19,8 @@ import {
   readWebSettings,
   type WebhookSecrets,
   type WebSettings,
+  writeProblem,
 } from './process/settings.ts'
-import { writeProblem } from './process/write-problem.ts'
 
 /** Settings of a process that runs jobs. Secrets are not enumerable: logs, JSON and spreads leave them out. */
 export interface Config extends WebSettings {
@@ -204,7 +204,7 @@ const REMOVED = {
 
 function refuseRemoved(env: Environment): void {
   for (const [name, fix] of Object.entries(REMOVED)) {
-    if (optional(env, name) !== undefined) throw badVariable(name, 'is no longer a setting', fix)
+    if (optional(env, name) !== undefined) throw badVariable(name, 'was removed from the settings', fix)
   }
 }
 

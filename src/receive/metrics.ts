@@ -46,7 +46,7 @@ export class Metrics {
   ])
   readonly #failed = this.#counter(
     'bailiwick_failed_deliveries_total',
-    "Webhooks that failed by GitHub's list of deliveries and were requested again",
+    'Webhooks that failed by the list of GitHub and were requested again',
     ['status'],
   )
   readonly #requests = this.#counter('bailiwick_github_requests_total', 'Requests to GitHub', ['request', 'status'])

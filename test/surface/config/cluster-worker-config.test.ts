@@ -54,6 +54,6 @@ test.each([
   ['VALUES_KEY_FILE', /remove it/],
 ])('%s of an earlier release is refused with what to do', (name, fix) => {
   expect(() => read({ [name]: 'x' })).toThrow(
-    expect.objectContaining({ message: `${name} is no longer a setting`, fix: expect.stringMatching(fix) }),
+    expect.objectContaining({ message: `${name} was removed from the settings`, fix: expect.stringMatching(fix) }),
   )
 })
