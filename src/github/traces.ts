@@ -15,7 +15,7 @@ const HOLD = 'bailiwick/hold'
 
 /**
  * What the App left in a repository, in an order in which it can be removed: rulesets first, so that nothing requires a check that
- * nobody publishes; pull requests before their branches. `slug`: of the App.
+ * is not published; pull requests before their branches. `slug`: of the App.
  */
 export async function listTraces({ octokit, owner, repo }: GitHubRepository, slug: string): Promise<Trace[]> {
   const at = { owner, repo }
