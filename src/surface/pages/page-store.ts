@@ -13,7 +13,7 @@ import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
 
 /** Version of the stored form: a newer program does not read pages of an older one. */
-const FORM = 5
+const FORM = 6
 /** Size limit of one stored page; larger ones are not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_FLEET_BYTES = 8 * 1024 * 1024
@@ -174,11 +174,8 @@ function subjectOf({ about, pull, commit }: CheckPage): string {
 }
 
 /** Opens the page store: on Redis, shared by all processes, or in this process, like the queue. */
-export function openPages(
-  { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
-  log: Log,
-): PageStore {
-  return new PageStore(openTtlStore({ ...PAGE_LIMITS, redisUrl, prefix: redisPrefix, name: 'pages', log }))
+export function openPages({ redisUrl }: { readonly redisUrl: string | undefined }, log: Log): PageStore {
+  return new PageStore(openTtlStore({ ...PAGE_LIMITS, redisUrl, name: 'pages', log }))
 }
 
 interface Opened {
