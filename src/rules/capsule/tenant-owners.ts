@@ -373,7 +373,7 @@ function* lacking(
   const isSelf = request.verb === 'impersonate'
   const { namespace } = idOf(object)
   // clusters share the cause where they share the line of its edit
-  const account = accountOfUser(userName)!
+  const account = accountOf(userName)!
   const edited = near
     ? originAt(near.object.root, near.path)
     : index.platformObject(cluster, '/ServiceAccount', account.namespace, account.name)?.root.origin
