@@ -174,10 +174,6 @@ export class KeptFleets {
     return fleet
   }
 
-  clear(): void {
-    this.#kept.clear()
-  }
-
   /** Drops the cache of a fleet, whose state is unknown after an unexpected error. */
   forget({ url, branch }: { readonly url: string; readonly branch: string }): void {
     this.#kept.delete(JSON.stringify([url, branch]))

@@ -21,16 +21,12 @@ import {
   type EvaluationAnswer,
   type EvaluationProgress,
   type EvaluationRequest,
-  FORGET,
   RunningNode,
   type SurveyRequest,
 } from './protocol.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator reports it. */
-parentPort?.on('message', (request: EvaluationRequest | typeof FORGET) => {
-  if (request === FORGET) fleets.clear()
-  else parentPort?.postMessage(answer(request))
-})
+parentPort?.on('message', (request: EvaluationRequest) => parentPort?.postMessage(answer(request)))
 
 const TELL_EVERY_MS = 200
 
