@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isScalar, parseDocument, visit } from 'yaml'
 import { overlayTree } from '../../fleet/rendering/trees.ts'
-import { parentOf, type Tree } from '../../git/tree.ts'
+import { parentOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 
 /** The new content of files; null: the file is deleted. */
@@ -15,12 +15,33 @@ export function editedTree(tree: Tree, edits: Edits): Tree {
   if (gone.size === 0) return over
   const empty = emptied(over, gone)
   const isLeft = (path: string) => !gone.has(path) && !empty.has(path)
+  const id = hash('sha1', JSON.stringify([over.id, [...gone].sort()]))
+  const changed = new Set([...gone].flatMap(directoriesOf))
+  // the id of a directory stands for all that is in it
+  const renewed = (entry: TreeEntry) =>
+    changed.has(entry.path) ? { ...entry, id: hash('sha1', `${id} ${entry.path}`) } : entry
   return {
-    id: hash('sha1', JSON.stringify([over.id, [...gone].sort()])),
-    entry: path => (isLeft(path) ? over.entry(path) : undefined),
-    list: path => (isLeft(path) ? over.list(path).filter(entry => isLeft(entry.path)) : []),
+    id,
+    entry: path => {
+      const entry = isLeft(path) ? over.entry(path) : undefined
+      return entry && renewed(entry)
+    },
+    list: path =>
+      isLeft(path)
+        ? over
+            .list(path)
+            .filter(entry => isLeft(entry.path))
+            .map(renewed)
+        : [],
     read: path => over.read(path),
   }
+}
+
+/** The directories that a path lies in, the root too. */
+function directoriesOf(path: string): string[] {
+  const found = ['']
+  for (let here = parentOf(path); here !== ''; here = parentOf(here)) found.push(here)
+  return found
 }
 
 function emptied(tree: Tree, gone: ReadonlySet<string>): Set<string> {
