@@ -6,7 +6,7 @@ import type { Log } from '../../process/log.ts'
 import { type Answer, answer, BodyReader, refuse } from './answer.ts'
 import type { ClusterDoor } from './cluster-door.ts'
 import type { Pages } from './pages.ts'
-import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'
+import { type Receiver, RefusedWebhooks, readHeaders, receiveWebhook } from './receive-webhook.ts'
 
 const WEBHOOK_PATH = '/api/github/webhooks'
 
@@ -43,8 +43,9 @@ export interface WebServer {
  */
 export async function startServer(settings: ServerSettings): Promise<WebServer> {
   const bodies = new BodyReader()
+  const refused = new RefusedWebhooks(settings.log)
   const server = createServer(TIMEOUTS, (request, response) => {
-    serve(request, response, settings, bodies).catch(err => {
+    serve(request, response, settings, { bodies, refused }).catch(err => {
       settings.log.error({ err }, 'request failed')
       if (response.headersSent) response.destroy()
       else return refuseAny(request, response, settings, { status: 500, text: 'internal error' })
@@ -68,7 +69,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   settings: ServerSettings,
-  bodies: BodyReader,
+  { bodies, refused }: { readonly bodies: BodyReader; readonly refused: RefusedWebhooks },
 ): Promise<void> {
   const path = request.url?.split('?', 1)[0]
   if (path === '/healthz' && request.method === 'GET') return answer(response, { status: 200, text: 'ok' })
@@ -80,7 +81,10 @@ async function serve(
     return refuseAny(request, response, settings, { status: 404, text: 'not found' })
   }
   if (request.method !== 'POST') return refuse(request, response, { status: 405, text: 'only POST' })
-  response.once('finish', () => settings.onDelivery?.(response.statusCode))
+  response.once('finish', () => {
+    settings.onDelivery?.(response.statusCode)
+    if (response.statusCode === 401) refused.note()
+  })
   await serveWebhook(request, response, settings.receiver, settings.log, bodies)
 }
 

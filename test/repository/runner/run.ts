@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
@@ -26,6 +26,8 @@ const COMPILED = join(root, 'node_modules/.cache/compiled')
  */
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(temporaryRoot(), 'bailiwick-test-'))
+  // a test runs the image's processes as another user, who goes through it to what is theirs
+  chmodSync(directory, 0o711)
   try {
     const given = argumentsOf(process.argv.slice(2))
     if (given === undefined) {

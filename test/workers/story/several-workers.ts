@@ -62,8 +62,8 @@ async function startSet(
 ): Promise<WorkerSet> {
   const config = readWorkerConfig(environment)
   const log = createLog(config.logLevel)
-  const { redisUrl, redisPrefix: prefix } = config
-  const queue = openQueue({ redisUrl, prefix, log, retry, locks: lockTimes(LOCK_MS) })
+  const { redisUrl } = config
+  const queue = openQueue({ redisUrl, log, retry, locks: lockTimes(LOCK_MS) })
   hasten(queue)
   const { metrics } = openMetrics(config, queue)
   const store = openPages(config, log)
