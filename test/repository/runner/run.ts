@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -34,6 +34,7 @@ async function main(): Promise<number> {
       console.log('No test reads what was changed.')
       return 0
     }
+    fillCompiled()
     const { code, tally } = await run(directory, given)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
@@ -113,6 +114,20 @@ function caseArguments(argument: string): readonly string[] | undefined {
   const [, id] = /^test\/attacks\/([^/]+)(?:\/(?:case\.yaml)?)?$/.exec(argument) ?? []
   const share = id === undefined ? undefined : shareOf(id)
   return share === undefined ? undefined : [`test/attacks/attacks-${share}.test.ts`, '-t', `^${id}: `]
+}
+
+/** Threads, and processes that tests kill, read what was compiled, and never write it: in a fresh clone one that ends does. */
+function fillCompiled(): void {
+  if (existsSync(COMPILED)) return
+  const parts = [
+    'src/start-site.ts',
+    'workers/start-workers.ts',
+    'workers/fleets/evaluate.ts',
+    'src/tenants/onboard/plan.ts',
+  ]
+  const script = `await Promise.all(${JSON.stringify(parts)}.map(part => import('./' + part))); process.exit()`
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED }
+  spawnSync(nodePath(), ['--input-type=module', '--eval', script], { cwd: root, env, stdio: 'inherit' })
 }
 
 function vitest(report: string, given: readonly string[]): Promise<number> {
