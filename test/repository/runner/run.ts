@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
@@ -26,8 +26,6 @@ const COMPILED = join(root, 'node_modules/.cache/compiled')
  */
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(temporaryRoot(), 'bailiwick-test-'))
-  // a test runs the image's processes as another user, who goes through it to what is theirs
-  chmodSync(directory, 0o711)
   try {
     const given = argumentsOf(process.argv.slice(2))
     if (given === undefined) {
@@ -119,15 +117,9 @@ function caseArguments(argument: string): readonly string[] | undefined {
 /** Threads, and processes that tests kill, read what was compiled, and never write it: in a fresh clone one that ends does. */
 function fillCompiled(): void {
   if (existsSync(COMPILED)) return
-  const parts = [
-    'src/start-site.ts',
-    'workers/start-workers.ts',
-    'workers/fleets/evaluate.ts',
-    'src/tenants/onboard/plan.ts',
-  ]
-  const script = `await Promise.all(${JSON.stringify(parts)}.map(part => import('./' + part))); process.exit()`
-  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED }
-  spawnSync(nodePath(), ['--input-type=module', '--eval', script], { cwd: root, env, stdio: 'inherit' })
+  const parts = ['src/start-site', 'workers/start-workers', 'workers/fleets/evaluate', 'src/tenants/onboard/plan']
+  const args = [...parts.flatMap(part => ['--import', `./${part}.ts`]), '--eval', 'process.exit()']
+  spawnSync(nodePath(), args, { cwd: root, env: { ...process.env, NODE_COMPILE_CACHE: COMPILED }, stdio: 'inherit' })
 }
 
 function vitest(report: string, given: readonly string[]): Promise<number> {
