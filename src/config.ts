@@ -71,21 +71,7 @@ interface WorkerConfig extends Config {
 }
 
 /** Settings of a worker in a cluster: nothing of the App, of Redis or of other clusters. */
-export interface ClusterWorkerConfig
-  extends Pick<
-    Config,
-    | 'registries'
-    | 'githubApiUrl'
-    | 'cacheDir'
-    | 'cacheMb'
-    | 'logLevel'
-    | 'resyncSeconds'
-    | 'renderThreads'
-    | 'renderTimeoutMs'
-    | 'renderHeapMb'
-    | 'host'
-    | 'port'
-  > {
+export interface ClusterWorkerConfig extends ReturnType<typeof ofWorkers> {
   /** Names in clusters.yaml. */
   readonly clusters: readonly string[]
   readonly clustersFile: string

@@ -41,7 +41,8 @@ export async function diagnoseGithub(
         ? [bad('weak', `the App is not subscribed to ${events.join(', ')}`, `Subscribe it on ${settings}.`)]
         : []),
       ...installationsOf(installations as readonly Installation[], needed.permissions, allowedAccounts),
-      ...(await diagnoseFleets(app, fleets, baseUrl)),
+      // without any installation, that is the one cause
+      ...(installations.length === 0 ? [] : await diagnoseFleets(app, fleets, baseUrl)),
       ...(await diagnoseDeliveries(app)),
     ]
   } catch (error) {

@@ -23,6 +23,8 @@ export const SETUP: Usage = {
     ['[--key FILE]', 'new file for the private key (default: bailiwick.private-key.pem)'],
     ['[--port N]', 'port of the page on this machine (default: a free one)'],
     ['[--force]', 'replace existing files'],
+    ['[--remove]', 'in place of a registration: list what the App of --env left on GitHub'],
+    ['[--yes]', 'with --remove: remove it, and uninstall the App'],
   ],
 }
 
