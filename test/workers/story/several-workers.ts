@@ -41,7 +41,7 @@ export async function startWithWorkers(environment: Record<string, string>, opti
   const sets = await Promise.all(
     Array.from({ length: SETS }, (_, index) => {
       const cache = join(environment.CACHE_DIR!, String(index))
-      return startSet({ ...environment, CACHE_DIR: cache }, publicUrl, options)
+      return startSet({ RENDER_THREADS: '1', ...environment, CACHE_DIR: cache }, publicUrl, options)
     }),
   )
   return {
