@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/repository/runner/longest-first.ts'
+import { ALL, LongestFirst } from './test/repository/runner/longest-first.ts'
 import { ON_REDIS, SLOW } from './test/repository/runner/slow.ts'
+
+/** `npm test -- --all`: slow files wait most of the time, and quick ones use the cores meanwhile. */
+const isAll = process.env.BAILIWICK_ALL_TESTS !== undefined
 
 export default defineConfig({
   test: {
@@ -15,11 +18,15 @@ export default defineConfig({
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // the tests of the App and of servers mostly wait
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + (isAll ? 2 : 1),
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...SLOW] } },
-      { extends: true, test: { name: 'slow', include: [...SLOW] } },
+      ...(isAll
+        ? [{ extends: true as const, test: { name: ALL, include: ['test/**/*.test.ts'] } }]
+        : [
+            { extends: true as const, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...SLOW] } },
+            { extends: true as const, test: { name: 'slow', include: [...SLOW] } },
+          ]),
       {
         extends: true,
         test: {

@@ -15,11 +15,11 @@ import {
 } from './process/environment.ts'
 import {
   readPrivateKey,
-  readValuesKey,
   readWebhookSecrets,
   readWebSettings,
   type WebhookSecrets,
   type WebSettings,
+  writeProblem,
 } from './process/settings.ts'
 
 /** Settings of a process that runs jobs. Secrets are not enumerable: logs, JSON and spreads leave them out. */
@@ -29,7 +29,6 @@ export interface Config extends WebSettings {
   readonly privateKey: string
   /** May contain a password; secret. Absent: jobs are kept in this process. */
   readonly redisUrl: string | undefined
-  readonly redisPrefix: string
   /** Absolute path of the operator's clusters.yaml; absent: evaluate only. */
   readonly clustersFile: string | undefined
   /** Repositories that may evaluate others, as the operator names them. */
@@ -38,11 +37,11 @@ export interface Config extends WebSettings {
   readonly allowedAccounts: readonly string[] | undefined
   /** Registries that may be asked for artifacts; their credentials are secret. */
   readonly registries: readonly RegistryHost[]
-  /** Key of the digests of cluster values; secret. Absent: derived from the App's key, or that of a cluster worker. */
-  readonly valuesKey: string | undefined
   /** Without a slash at the end. */
   readonly githubApiUrl: string
   readonly cacheDir: string
+  /** Limit of the files there. */
+  readonly cacheMb: number
   readonly logLevel: string
   readonly resyncSeconds: number
   /** Percentage of a Kustomization's objects: deleting more at once needs an approval. */
@@ -72,21 +71,7 @@ interface WorkerConfig extends Config {
 }
 
 /** Settings of a worker in a cluster: nothing of the App, of Redis or of other clusters. */
-export interface ClusterWorkerConfig
-  extends Pick<
-    Config,
-    | 'registries'
-    | 'valuesKey'
-    | 'githubApiUrl'
-    | 'cacheDir'
-    | 'logLevel'
-    | 'resyncSeconds'
-    | 'renderThreads'
-    | 'renderTimeoutMs'
-    | 'renderHeapMb'
-    | 'host'
-    | 'port'
-  > {
+export interface ClusterWorkerConfig extends ReturnType<typeof ofWorkers> {
   /** Names in clusters.yaml. */
   readonly clusters: readonly string[]
   readonly clustersFile: string
@@ -106,14 +91,22 @@ const readText: ReadFile = path => readFileSync(path, 'utf8')
  * Reads the settings of the web process, which includes workers if REDIS_URL is not set. Throws `config`, naming the
  * variable and the remedy, for a missing or wrong value.
  */
-export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
-  return seal({ ...common(env, readFile), ...readWebhookSecrets(env) })
+export function readConfig(env: Environment, readFile: ReadFile = readText, tryWrite = writeProblem): WebConfig {
+  const config = { ...common(env, readFile), ...readWebhookSecrets(env) }
+  // with Redis, only the workers evaluate
+  if (config.redisUrl === undefined) assertWritable(config.cacheDir, tryWrite)
+  return seal(config)
 }
 
 /** Reads the settings of a worker process: it needs REDIS_URL, but not the webhook secret. Throws `config`. */
-export function readWorkerConfig(env: Environment, readFile: ReadFile = readText): WorkerConfig {
+export function readWorkerConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+  tryWrite = writeProblem,
+): WorkerConfig {
   required(env, 'REDIS_URL', 'set it to the Redis of the web process; without Redis the web process runs jobs itself')
   const settings = common(env, readFile)
+  assertWritable(settings.cacheDir, tryWrite)
   return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
 }
 
@@ -135,6 +128,7 @@ const NOT_IN_A_CLUSTER = [
 export function readClusterWorkerConfig(
   env: Environment,
   readFile: ReadFile = readText,
+  tryWrite = writeProblem,
 ): ClusterWorkerConfig | undefined {
   if (env.WORKER_CLUSTERS === undefined) return undefined
   const names = env.WORKER_CLUSTERS.split(',').map(name => name.trim())
@@ -152,6 +146,7 @@ export function readClusterWorkerConfig(
   }
   required(env, 'CLUSTERS_FILE', 'mount a clusters.yaml with the entries of WORKER_CLUSTERS')
   const { clustersFile, ...settings } = ofWorkers(env, readFile)
+  assertWritable(settings.cacheDir, tryWrite)
   return seal({
     ...settings,
     clusters: [...new Set(names)],
@@ -170,12 +165,13 @@ function webUrl(env: Environment): string {
 }
 
 function ofWorkers(env: Environment, readFile: ReadFile) {
+  refuseRemoved(env)
   return {
     clustersFile: clustersFile(env, readFile),
     registries: registries(env, readFile),
-    valuesKey: readValuesKey(env, readFile),
     githubApiUrl: githubApiUrl(env),
     cacheDir: cacheDir(env),
+    cacheMb: integer(env, 'CACHE_MB', { min: 512, max: 1_048_576, otherwise: 1024 }),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
@@ -186,12 +182,23 @@ function ofWorkers(env: Environment, readFile: ReadFile) {
   }
 }
 
+/** Ignored, they would change what the process does without a word. */
+const REMOVED = {
+  REDIS_PREFIX: 'give each App a database of its own: redis://HOST:6379/1',
+  VALUES_KEY_FILE: 'remove it',
+}
+
+function refuseRemoved(env: Environment): void {
+  for (const [name, fix] of Object.entries(REMOVED)) {
+    if (optional(env, name) !== undefined) throw badVariable(name, 'was removed from the settings', fix)
+  }
+}
+
 function common(env: Environment, readFile: ReadFile): Config {
   return {
     appId: appId(env),
     privateKey: readPrivateKey(env, readFile),
     redisUrl: address(env, 'REDIS_URL', ['redis', 'rediss'])?.href,
-    redisPrefix: redisPrefix(env),
     fleets: fleets(env),
     allowedAccounts: allowedAccounts(env),
     pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
@@ -209,16 +216,6 @@ function appId(env: Environment): number {
   const text = required(env, 'APP_ID', fix)
   if (!/^[1-9]\d{0,11}$/.test(text)) throw badVariable('APP_ID', 'is not a number', fix)
   return Number(text)
-}
-
-function redisPrefix(env: Environment): string {
-  const prefix = optional(env, 'REDIS_PREFIX') ?? 'bailiwick'
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(prefix)) return prefix
-  throw badVariable(
-    'REDIS_PREFIX',
-    'contains characters other than letters, digits, - and _',
-    'shorten it to 1 to 64 of these',
-  )
 }
 
 function clustersFile(env: Environment, readFile: ReadFile): string | undefined {
@@ -286,9 +283,14 @@ export function githubApiUrl(env: Environment): string {
   throw badVariable('GITHUB_API_URL', 'would send tokens unencrypted', 'use https; http is for this machine only')
 }
 
-function cacheDir(env: Environment): string {
-  const home = optional(env, 'XDG_CACHE_HOME')
-  return resolve(optional(env, 'CACHE_DIR') ?? join(home ?? tmpdir(), 'bailiwick'))
+const cacheDir = (env: Environment): string => resolve(optional(env, 'CACHE_DIR') ?? join(tmpdir(), 'bailiwick'))
+
+/** Otherwise each job would fail with it. */
+function assertWritable(folder: string, tryWrite: typeof writeProblem): void {
+  const problem = tryWrite(join(folder, 'objects'))
+  if (problem === undefined) return
+  const fix = 'mount a volume that this user can write to, or set CACHE_DIR to such a folder'
+  throw badVariable('CACHE_DIR', `names ${folder}, which cannot be written (${problem})`, fix)
 }
 
 function host(env: Environment): string {
@@ -301,15 +303,7 @@ function host(env: Environment): string {
   )
 }
 
-const SECRETS = [
-  'privateKey',
-  'webhookSecret',
-  'webhookSecretPrevious',
-  'redisUrl',
-  'clientSecret',
-  'metricsToken',
-  'valuesKey',
-]
+const SECRETS = ['privateKey', 'webhookSecret', 'webhookSecretPrevious', 'redisUrl', 'clientSecret', 'metricsToken']
 
 function seal<T extends object>(settings: T): Readonly<T> {
   for (const name of SECRETS.filter(name => name in settings)) {

@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts'
-import { createLog } from './process/log.ts'
+import { startLog } from './process/log.ts'
 import { runProcess, stopOnSignal } from './process/run-process.ts'
 import { readSettings } from './process/settings.ts'
 import { startSite } from './start-site.ts'
@@ -8,7 +8,7 @@ import { openServices, warnOfProblems } from './surface/doctor/diagnose.ts'
 /** Runs the web process, with workers inside if it has no Redis. */
 async function main(): Promise<void> {
   const config = readSettings(process.env, env => readConfig(env))
-  const log = createLog(config.logLevel)
+  const log = startLog(config.logLevel, 'web')
   const services = await openServices(config, log)
   void warnOfProblems(config, 'web', log)
   const site = await startSite(config, log, { isUsable: () => services.usable() })

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { type ApplicationFunction, Probot } from 'probot'
-import { BailiwickError } from './base/errors.ts'
 import type { ContentToken } from './cluster/channel/cluster-work.ts'
-import { parseWorkerKeys } from './cluster/channel/web-client.ts'
-import { type ClusterBinding, readClustersFile } from './cluster/clusters-file.ts'
+import { assertSiteKeys, readSiteKeys } from './cluster/channel/worker-keys.ts'
+import { readClustersFile } from './cluster/clusters-file.ts'
 import type { Config, WebConfig } from './config.ts'
 import { type App, openApp } from './github/client/app.ts'
 import { openOAuth } from './github/client/open-oauth.ts'
@@ -46,7 +44,7 @@ interface SiteOptions {
 /** Starts the web process, with workers inside if it has no Redis. Throws `config` if it cannot start. */
 export async function startSite(config: WebConfig, log: Logger, options: SiteOptions = {}): Promise<Site> {
   const { disabledRules = [], retry, pace, openThread, isUsable } = options
-  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
+  const queue = openQueue({ redisUrl: config.redisUrl, log, retry })
   const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
@@ -132,13 +130,13 @@ export function openSitePages(
   config: Config,
   { store, queueDepths, log }: Pick<PagesSettings, 'queueDepths'> & { readonly store: PageStore; readonly log: Log },
 ): SitePages {
-  const { clientId, clientSecret, publicUrl, githubApiUrl, redisUrl, redisPrefix } = config
+  const { clientId, clientSecret, publicUrl, githubApiUrl, redisUrl } = config
   if (clientId === undefined || clientSecret === undefined || publicUrl === undefined) {
     const isOpen = isLoopbackHost(config.host) && isLoopbackUrl(publicUrl ?? githubApiUrl)
     const gate = isOpen ? loopbackGate : closedGate
     return { pages: new Pages({ store, gate, queueDepths }), close: () => store.close() }
   }
-  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, prefix: redisPrefix, name: 'sessions', log })
+  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, name: 'sessions', log })
   const sessions = new Sessions(sessionStore)
   const people = openOAuth({ clientId, clientSecret, apiUrl: githubApiUrl })
   const signIn = new SignIn(sessions, people, publicUrl)
@@ -175,47 +173,20 @@ export function openSiteWorkers(
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const files = new Map(bindings.flatMap(({ name, workerKey }) => (workerKey === undefined ? [] : [[name, workerKey]])))
   if (files.size === 0) return undefined
-  assertOwnKeys(bindings)
+  assertSiteKeys(bindings)
   const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
   const app = openApp({ appId, privateKey, baseUrl, allowedAccounts, log })
   return new ClusterDoor({
     store,
     keysOf: cluster => {
       const file = files.get(cluster)
-      return file === undefined ? undefined : readKeys(file)
+      return file === undefined ? undefined : readSiteKeys(file)
     },
     tokens: keptTokens(app),
     withLock: (key, work) => queue.withLock(key, work),
     onResults: cluster => queue.add('publish-results', { cluster }),
     log,
   })
-}
-
-/** Two clusters with one key could act as each other. */
-function assertOwnKeys(bindings: readonly ClusterBinding[]): void {
-  const owners = new Map<string, string>()
-  for (const { name, workerKey } of bindings) {
-    for (const key of workerKey === undefined ? [] : readKeys(workerKey)) {
-      const other = owners.get(key) ?? name
-      owners.set(key, other)
-      if (other === name) continue
-      throw new BailiwickError('config', `the clusters ${other} and ${name} have the same workerKey`, {
-        fix: 'Generate a key for each cluster with `openssl rand -hex 32`.',
-      })
-    }
-  }
-}
-
-/** Read for each request, so that replacing a key needs no restart. */
-function readKeys(file: string): readonly string[] {
-  try {
-    return parseWorkerKeys(readFileSync(file, 'utf8'), file)
-  } catch (cause) {
-    if (cause instanceof BailiwickError) throw cause
-    throw new BailiwickError('config', `${file}, a workerKey of clusters.yaml, cannot be read`, {
-      fix: 'Mount the file.',
-    })
-  }
 }
 
 /** Reuses tokens while they last, so that endless requests do not make GitHub create more. */

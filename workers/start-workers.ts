@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { readClustersFile } from '../src/cluster/clusters-file.ts'
 import { openRegistry } from '../src/cluster/registry.ts'
 import type { Config } from '../src/config.ts'
@@ -53,13 +52,12 @@ interface Workers {
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
   const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
-  const queue = measureJobs(dependencies.queue, metrics)
+  const queue = measureJobs(dependencies.queue, metrics, log)
   const bindings =
     config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile, text => log.warn(text))
   const limits = { timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb, threads: config.renderThreads }
   const evaluator = new Evaluator(limits, dependencies.openThread)
-  const { redisUrl, redisPrefix: prefix } = config
-  const store = openTtlStore({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
+  const store = openTtlStore({ ...STATEMENT_LIMITS, redisUrl: config.redisUrl, name: 'statements', log })
   const statements = new StatementStore(store)
   const outbox = config.trail ? openOutbox(config, log) : undefined
   const context: WorkerContext = {
@@ -74,7 +72,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
       log,
     }),
     queue,
-    store: new ObjectStore(join(config.cacheDir, 'objects')),
+    store: ObjectStore.on(config),
     registry: openRegistry(config.registries),
     evaluator,
     memory: new RepositoryMemory(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BailiwickError } from '../base/errors.ts'
+import { DiskLimit } from './disk-limit.ts'
 import { checkPaths, checkSize, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
 import {
   directoriesOf,
@@ -25,11 +26,23 @@ export class ObjectStore {
   readonly #dir: string
   readonly #blobs: MemoryCache<Uint8Array>
   readonly #snapshots: MemoryCache<TreeSnapshot>
+  readonly #disk: DiskLimit | undefined
 
-  constructor(dir: string, memoryBytes: number = 128 * 1024 * 1024) {
+  /** `diskBytes`: files that were used least recently are deleted beyond it; absent: none are. */
+  constructor(
+    dir: string,
+    memoryBytes: number = 128 * 1024 * 1024,
+    { diskBytes }: { readonly diskBytes?: number } = {},
+  ) {
     this.#dir = dir
+    this.#disk = diskBytes === undefined ? undefined : new DiskLimit(dir, diskBytes)
     this.#blobs = new MemoryCache(memoryBytes / 2)
     this.#snapshots = new MemoryCache(memoryBytes / 2)
+  }
+
+  /** The one in the cache of a process. */
+  static on({ cacheDir, cacheMb }: { readonly cacheDir: string; readonly cacheMb: number }): ObjectStore {
+    return new ObjectStore(join(cacheDir, 'objects'), undefined, { diskBytes: cacheMb * 1024 * 1024 })
   }
 
   /** Content of a blob, or undefined where the store has none that matches its id. */
@@ -53,7 +66,7 @@ export class ObjectStore {
     if (actual !== id) throw new BailiwickError('git-corrupt', `blob ${id}: its content has the id ${actual}`)
     // a small view may keep a large buffer alive: remember a copy of just these bytes
     this.#blobs.set(id, Uint8Array.prototype.slice.call(content), content.length)
-    await writeAtomically(this.#fileOf('blobs', id), content)
+    await this.#write(this.#fileOf('blobs', id), content)
   }
 
   /** Flat listing of a tree, or undefined where the store has none that hashes to its id. */
@@ -71,7 +84,7 @@ export class ObjectStore {
   async writeListing(treeId: string, entries: readonly ListedEntry[]): Promise<void> {
     const actual = treeIdOf(entries)
     if (actual !== treeId) throw new BailiwickError('git-corrupt', `tree ${treeId}: its listing has the id ${actual}`)
-    await writeAtomically(this.#fileOf('trees', treeId), printListing(entries))
+    await this.#write(this.#fileOf('trees', treeId), printListing(entries))
   }
 
   /** Tree id of a commit as it was remembered, or undefined. `repository` keeps one repository's answers from another's. */
@@ -84,7 +97,7 @@ export class ObjectStore {
   /** Remembers the tree of a commit; a commit never changes. */
   async writeCommitTree(repository: string, commit: string, tree: string): Promise<void> {
     const sum = objectId('blob', Buffer.from(`${commit} ${tree}`))
-    await writeAtomically(this.#commitFile(repository, commit), `${tree} ${sum}`)
+    await this.#write(this.#commitFile(repository, commit), `${tree} ${sum}`)
   }
 
   /** A whole tree that this process put together lately. */
@@ -95,6 +108,11 @@ export class ObjectStore {
   /** Keeps a whole tree in memory for the next reader. */
   keepSnapshot(snapshot: TreeSnapshot): void {
     this.#snapshots.set(snapshot.id, snapshot, snapshot.bytes.length + snapshot.entries.length * 200)
+  }
+
+  async #write(file: string, content: Uint8Array | string): Promise<void> {
+    await writeAtomically(file, content)
+    await this.#disk?.wrote(content.length)
   }
 
   #commitFile(repository: string, commit: string): string {

@@ -36,6 +36,8 @@ interface Row {
   readonly versions: readonly string[]
   /** Of Flux itself, the one to write first: the first minor version of Flux 2 that serves each, and the last where there is one. */
   readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
+  /** Fields of `spec` that every version of Flux 2 requires. */
+  readonly requires?: string
   readonly scope?: 'Cluster'
   /** A source, by what its content is: commits, content that is not in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
@@ -124,6 +126,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['ks'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'interval prune sourceRef',
     references: [
       { path: SOURCE_REF, refusedByFlux: true, takes: true },
       { path: ['spec', 'dependsOn', '*'], kind: 'Kustomization' },
@@ -142,6 +145,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['hr'],
     versions: ['v2'],
     served: { v2: [3], v2beta2: [2, 7], v2beta1: [0, 6] },
+    requires: 'interval',
     references: [
       { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true, takes: true },
       { path: ['spec', 'chartRef'], refusedByFlux: true, takes: true },
@@ -168,6 +172,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['gitrepo'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'interval url',
     source: 'git',
     deployable: true,
     address: URL,
@@ -181,6 +186,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['ocirepo'],
     versions: ['v1'],
     served: { v1: [6], v1beta2: [0, 7] },
+    requires: 'interval url',
     source: 'opaque',
     deployable: true,
     address: URL,
@@ -194,6 +200,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['helmrepo'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'url',
     source: 'index',
     address: URL,
     shared: true,
@@ -204,6 +211,7 @@ const ROWS: readonly Row[] = [
     kind: 'Bucket',
     versions: ['v1'],
     served: { v1: [4], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'bucketName endpoint interval',
     source: 'opaque',
     deployable: true,
     address: { path: ['spec', 'endpoint'], form: 'endpoint' },
@@ -216,6 +224,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['hc'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'chart interval sourceRef',
     makesSources: true,
     shared: true,
     references: [{ path: SOURCE_REF, isUnknownField: true, takes: true }],
@@ -259,6 +268,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['imgpol', 'imagepol'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'imageRepositoryRef policy',
     references: [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
   },
   {
@@ -267,6 +277,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['iua', 'imgupd', 'imgauto'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [3, 8], v1beta1: [0, 6] },
+    requires: 'interval sourceRef',
     references: [{ path: SOURCE_REF, refusedByFlux: true }],
     secrets: 'spec.git.commit.signingKey.secretRef',
   },
@@ -275,6 +286,7 @@ const ROWS: readonly Row[] = [
     kind: 'Provider',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'type',
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.address' },
   },
@@ -283,6 +295,7 @@ const ROWS: readonly Row[] = [
     kind: 'Alert',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'eventSources providerRef',
     references: [
       { path: ['spec', 'eventSources', '*'], refusedByFlux: true },
       { path: ['spec', 'providerRef'], kind: 'Provider', isUnknownField: true },
@@ -293,6 +306,7 @@ const ROWS: readonly Row[] = [
     kind: 'Receiver',
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'resources type',
     references: [{ path: ['spec', 'resources', '*'], refusedByFlux: true }],
     secrets: AUTH,
   },

@@ -1,4 +1,6 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { BailiwickError } from '../base/errors.ts'
 import {
   address,
@@ -205,25 +207,18 @@ function parse(pem: string): ReturnType<typeof createPrivateKey> | undefined {
   }
 }
 
-const VALUES_KEY_FIX =
-  'write a line of 32 to 512 characters without spaces (`openssl rand -hex 32`), or remove the variable'
-
 /**
- * Reads the key that digests of values of a cluster are made with; undefined: it is derived from another key of the process. Throws
- * `config` naming the variable, never the key.
+ * Why no file can be written into a folder, as the code of the system's error; undefined if one can. Creates the folder. It is tried,
+ * because permission bits tell nothing of read-only and full disks.
  */
-export function readValuesKey(env: Environment, readFile: (path: string) => string): string | undefined {
-  const path = optional(env, 'VALUES_KEY_FILE')
-  if (path === undefined) return undefined
-  const key = readText(path, readFile).replace(/\n$/, '')
-  if (/^[\x21-\x7e]{32,512}$/.test(key)) return key
-  throw badVariable('VALUES_KEY_FILE', 'names a file that holds no key', VALUES_KEY_FIX)
-}
-
-function readText(path: string, readFile: (path: string) => string): string {
+export function writeProblem(folder: string): string | undefined {
+  const file = join(folder, `.probe-${randomUUID()}`)
   try {
-    return readFile(path)
-  } catch {
-    throw badVariable('VALUES_KEY_FILE', 'names a file that cannot be read', VALUES_KEY_FIX)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(file, 'x', { flag: 'wx' })
+    rmSync(file)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown error'
   }
 }

@@ -8,8 +8,8 @@ import {
   type WorkerOptions,
 } from 'bullmq'
 import { Redis } from 'ioredis'
-import type { Log } from '../process/log.ts'
-import type { Attempt } from './queue.ts'
+import { type Log, type LoggedWork, logAbout } from '../process/log.ts'
+import { type Attempt, deliveryId } from './queue.ts'
 import type { RedisRateLimitPauses } from './redis-locks.ts'
 import { askedFor, backoff, holderOf, isFinal, pauseOf, type RetryPolicy } from './retry.ts'
 
@@ -23,6 +23,8 @@ interface BullmqLaneSettings {
   readonly log: Log
   readonly pauses: RedisRateLimitPauses
   readonly handler: (data: unknown, attempt: Attempt) => Promise<void>
+  /** How log lines name a job. */
+  readonly about: (data: unknown, attempt: Pick<Attempt, 'number' | 'delivery'>) => LoggedWork
   /** Called with each job that is over without success. */
   readonly dead: (data: object, error: unknown) => Promise<void>
 }
@@ -34,7 +36,7 @@ const SPREAD_MS = 1_000
 export class BullmqLane {
   readonly #settings: BullmqLaneSettings
   readonly #worker: Worker
-  readonly #running = new Map<string, AbortController>()
+  readonly #running = new Map<string, { readonly controller: AbortController; readonly about: LoggedWork }>()
   readonly #burials = new Set<Promise<void>>()
   #onQuiet: () => void = () => undefined
 
@@ -46,12 +48,14 @@ export class BullmqLane {
     this.#worker.on('error', err => log.warn({ queue, err }, 'queue connection error'))
     this.#worker.on('stalled', job => log.warn({ queue, job }, 'job stalled because its worker stopped; it runs again'))
     this.#worker.on('failed', (job, err) => {
-      log.warn({ queue, job: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed')
+      // counted already, while a job that runs counts from its next attempt on
+      const about = job === undefined ? {} : this.#about(job, job.attemptsMade)
+      log.warn({ queue, ...about, again: job?.finishedOn === undefined, err }, 'job attempt failed')
       if (job?.finishedOn !== undefined) this.#bury(job, err)
     })
     // Without its lock a job may be running elsewhere already: it must not write any more.
     this.#worker.on('lockRenewalFailed', ids => {
-      for (const id of ids) this.#running.get(id)?.abort(new Error('the lock of this job was lost'))
+      for (const id of ids) this.#running.get(id)?.controller.abort(new Error('the lock of this job was lost'))
     })
   }
 
@@ -69,8 +73,12 @@ export class BullmqLane {
     }
   }
 
+  /** Cuts off what still runs when the process stops. */
   abort(reason: Error): void {
-    for (const controller of this.#running.values()) controller.abort(reason)
+    for (const { controller, about } of this.#running.values()) {
+      this.#settings.log.warn(about, 'job cut off, because this process stops; it runs again')
+      controller.abort(reason)
+    }
   }
 
   /** Lets go of Redis; a job that still runs is left to the stall check of others. */
@@ -82,16 +90,18 @@ export class BullmqLane {
     const holder = holderOf(Object(job.data))
     const id = job.id ?? ''
     const controller = new AbortController()
+    const attempt = attemptOf(job, controller.signal)
+    const about = this.#about(job, attempt.number)
     // before anything is waited for: a stop waits for this job as well
-    this.#running.set(id, controller)
+    this.#running.set(id, { controller, about })
     try {
       const left = await this.#settings.pauses.left(holder)
       if (left > 0) return await this.#rest(job, token, left)
-      await this.#settings.handler(job.data, attemptOf(job, controller.signal))
+      await logAbout(about, () => this.#settings.handler(job.data, attempt))
     } catch (error) {
       const pause = pauseOf(error)
       if (pause !== undefined) {
-        this.#settings.log.warn({ queue: this.#worker.name, job: id, err: error }, 'job waits for a rate limit')
+        this.#settings.log.warn({ ...about, err: error }, 'job waits for a rate limit')
         await this.#settings.pauses.pause(holder, pause)
         await this.#rest(job, token, pause)
       }
@@ -100,6 +110,14 @@ export class BullmqLane {
     } finally {
       this.#running.delete(id)
       this.#sayQuiet()
+    }
+  }
+
+  #about(job: Job, number: number): LoggedWork {
+    try {
+      return this.#settings.about(job.data, { number, delivery: deliveryId(Object(job.data).delivery) })
+    } catch {
+      return { queue: this.#worker.name, key: job.id, attempt: number } // its handler refuses these data
     }
   }
 
@@ -133,7 +151,13 @@ function unrecoverable(error: unknown): UnrecoverableError {
 
 function attemptOf(job: Job, signal: AbortSignal): Attempt {
   const number = job.attemptsMade + 1
-  return { number, lastAttempt: number >= (job.opts.attempts ?? 1), signal, addedAt: job.timestamp }
+  return {
+    number,
+    lastAttempt: number >= (job.opts.attempts ?? 1),
+    signal,
+    addedAt: job.timestamp,
+    delivery: deliveryId(Object(job.data).delivery),
+  }
 }
 
 /** How long a worker may be unresponsive before its job is taken over, and how often that is checked. */

@@ -13,8 +13,10 @@ import {
 } from './bullmq-lane.ts'
 import { closed, DEFAULT_CONCURRENCY, InProcessQueue } from './in-process-queue.ts'
 import {
+  aboutJob,
   checkJob,
   clusterOf,
+  currentDelivery,
   type Handler,
   type JobName,
   type Jobs,
@@ -107,6 +109,7 @@ class BullmqQueue implements OpenQueue {
       log,
       pauses: this.#pauses,
       handler: async (data, attempt) => handler(checkJob(name, data), attempt),
+      about: (data, attempt) => aboutJob(name, data, attempt),
       dead: reportDeadJob<Jobs[N]>(
         options.dead && (async (data, error) => options.dead?.(checkJob(name, data), error)),
         log,
@@ -159,7 +162,9 @@ class BullmqQueue implements OpenQueue {
       this.#producer.sadd(this.#names, id),
     ])
     const retry = retryOf(name, this.#settings.retry ?? defaultRetry)
-    await this.#queue(id).add(name, data, jobOptions(jobKey(name, data), retry, delayMs, priority))
+    const delivery = currentDelivery()
+    const stored = delivery === undefined ? data : { ...data, delivery }
+    await this.#queue(id).add(name, stored, jobOptions(jobKey(name, data), retry, delayMs, priority))
   }
 
   async #isIdle(): Promise<boolean> {
@@ -228,7 +233,7 @@ class BullmqQueue implements OpenQueue {
 }
 
 function unavailable(what: string, cause?: unknown): BailiwickError {
-  const fix = 'Check Redis and REDIS_URL. GitHub lists the delivery as failed, and can redeliver it.'
+  const fix = 'Check Redis and REDIS_URL.'
   return new BailiwickError('queue-unavailable', `the queue is not available: ${what}`, { fix, cause })
 }
 

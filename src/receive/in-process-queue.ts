@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../base/errors.ts'
-import type { Log } from '../process/log.ts'
+import { type Log, logAbout } from '../process/log.ts'
 import {
   type Attempt,
+  aboutJob,
   checkJob,
   clusterOf,
+  currentDelivery,
   type Handler,
   type JobName,
   type Jobs,
@@ -118,7 +120,7 @@ export class InProcessQueue implements OpenQueue {
     const done = Promise.all(running.map(job => job.done))
     const grace = new AbortController()
     const late = sleep(graceMs, 'late' as const, { signal: grace.signal }).catch(() => undefined)
-    if ((await Promise.race([done, late])) === 'late') for (const job of running) job.abort.abort(closed())
+    if ((await Promise.race([done, late])) === 'late') for (const lane of lanes) lane.abort(closed())
     grace.abort()
     this.#closed = true
     for (const lane of lanes) lane.stop()
@@ -134,7 +136,7 @@ export class InProcessQueue implements OpenQueue {
 
   #newLane(name: JobName): Lane {
     const retry = retryOf(name, this.#retry)
-    return new Lane({ retry, log: this.#log, pauses: this.#pauses, onQuiet: () => this.#wake() })
+    return new Lane({ name, retry, log: this.#log, pauses: this.#pauses, onQuiet: () => this.#wake() })
   }
 
   #wake(): void {
@@ -155,6 +157,7 @@ export function closed(): BailiwickError {
 
 /** What a lane shares with the others of its queue. */
 interface LaneSettings {
+  readonly name: JobName
   readonly retry: RetryPolicy
   readonly log: Log
   readonly pauses: RateLimitPauses
@@ -186,6 +189,22 @@ class Lane {
     return this.#waiting.size === 0 && this.#running.size === 0
   }
 
+  /** Cuts off what still runs when the process stops. */
+  abort(reason: Error): void {
+    for (const { abort, job } of this.#running.values()) {
+      if (abort.signal.aborted) continue
+      this.#settings.log.warn(
+        this.#about(job),
+        'job cut off, because this process stops; the next start finds its work again',
+      )
+      abort.abort(reason)
+    }
+  }
+
+  #about({ data, number, delivery }: Waiting) {
+    return aboutJob(this.#settings.name, data, { number, delivery })
+  }
+
   get running(): readonly Running[] {
     return [...this.#running.values()]
   }
@@ -207,8 +226,9 @@ class Lane {
 
   add(key: string, data: object, delayMs: number): void {
     const running = this.#running.get(key)
-    if (running) running.next = { data, delayMs }
-    else this.#wait(key, data, 1, delayMs)
+    const next = { data, delivery: currentDelivery() }
+    if (running) running.next = { ...next, delayMs }
+    else this.#wait(key, next, 1, delayMs)
   }
 
   /** Lets go of what waits; what runs goes on. */
@@ -218,12 +238,13 @@ class Lane {
     this.#waiting.clear()
   }
 
-  #wait(key: string, data: object, number: number, delayMs: number, addedAt = Date.now()): void {
+  #wait(key: string, job: Stored, number: number, delayMs: number, addedAt = Date.now()): void {
     const before = this.#waiting.get(key)
     // A job that is due already stays due: a stream of equal events must not push it ahead for ever.
     const isDue = before !== undefined && before.timer === undefined
     clearTimeout(before?.timer)
-    const waiting: Waiting = { data, number, timer: undefined, addedAt }
+    const { data, delivery } = job
+    const waiting: Waiting = { data, delivery, number, timer: undefined, addedAt }
     if (delayMs > 0 && !isDue && this.#open) this.#rest(waiting, delayMs)
     this.#waiting.set(key, waiting)
     this.#start()
@@ -243,7 +264,7 @@ class Lane {
       if (!next) return
       const [key, waiting] = next
       this.#waiting.delete(key)
-      const running: Running = { abort: new AbortController(), next: undefined, done: Promise.resolve() }
+      const running: Running = { job: waiting, abort: new AbortController(), next: undefined, done: Promise.resolve() }
       this.#running.set(key, running)
       running.done = this.#run(work, key, waiting, running)
     }
@@ -268,7 +289,9 @@ class Lane {
     const lastAttempt = job.number >= retry.attempts
     let again: { readonly number: number; readonly delayMs: number } | undefined
     try {
-      await handler(job.data, { number: job.number, lastAttempt, signal: running.abort.signal, addedAt: job.addedAt })
+      const { data, number, addedAt, delivery } = job
+      const attempt = { number, lastAttempt, signal: running.abort.signal, addedAt, delivery }
+      await logAbout(this.#about(job), () => handler(data, attempt))
     } catch (err) {
       const pause = pauseOf(err)
       if (pause !== undefined) pauses.pause(holderOf(job.data), pause)
@@ -276,12 +299,12 @@ class Lane {
       else if (!lastAttempt && !isFinal(err)) {
         again = { number: job.number + 1, delayMs: Math.max(backoff(retry, job.number), askedFor(err)) }
       }
-      log.warn({ key, attempt: job.number, again: again !== undefined, err }, 'job attempt failed')
+      log.warn({ ...this.#about(job), again: again !== undefined, err }, 'job attempt failed')
       if (!again && this.#open) await dead(job.data, err)
     }
     this.#running.delete(key)
-    if (this.#open && running.next) this.#wait(key, running.next.data, 1, running.next.delayMs)
-    else if (this.#open && again) this.#wait(key, job.data, again.number, again.delayMs, job.addedAt)
+    if (this.#open && running.next) this.#wait(key, running.next, 1, running.next.delayMs)
+    else if (this.#open && again) this.#wait(key, job, again.number, again.delayMs, job.addedAt)
     this.#start()
     if (this.quiet) this.#settings.onQuiet()
   }
@@ -289,16 +312,22 @@ class Lane {
 
 type LaneHandler = (data: object, attempt: Attempt) => Promise<void>
 
-interface Waiting {
+interface Stored {
   readonly data: object
+  /** The webhook that it is for. */
+  readonly delivery: string | undefined
+}
+
+interface Waiting extends Stored {
   readonly number: number
   readonly addedAt: number
   timer: NodeJS.Timeout | undefined
 }
 
 interface Running {
+  readonly job: Waiting
   readonly abort: AbortController
-  next: { readonly data: object; readonly delayMs: number } | undefined
+  next: (Stored & { readonly delayMs: number }) | undefined
   done: Promise<void>
 }
 

@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { programVersion } from '../base/version.ts'
+import type { Log } from '../process/log.ts'
 import type { OpenQueue, Queue } from './queue.ts'
 
 /** How many jobs of a kind are in each state. */
@@ -42,6 +44,11 @@ export class Metrics {
   readonly #deliveries = this.#counter('bailiwick_deliveries_total', 'Webhooks by HTTP status of the response', [
     'status',
   ])
+  readonly #failed = this.#counter(
+    'bailiwick_failed_deliveries_total',
+    'Webhooks that failed by the list of GitHub and were requested again',
+    ['status'],
+  )
   readonly #requests = this.#counter('bailiwick_github_requests_total', 'Requests to GitHub', ['request', 'status'])
   readonly #revisions = this.#counter(
     'bailiwick_revision_statuses_total',
@@ -55,6 +62,10 @@ export class Metrics {
   /** `ofProcess`: what Node itself measures, too. */
   constructor({ ofProcess = false } = {}) {
     if (ofProcess) collectDefaultMetrics({ register: this.#registry })
+    this.#gauge('bailiwick_build_info', 'Always 1; the version of this process', ['version']).set(
+      { version: programVersion() },
+      1,
+    )
   }
 
   jobDone(job: string, outcome: 'done' | 'failed', seconds: number): void {
@@ -71,6 +82,10 @@ export class Metrics {
 
   deliveryAnswered(status: number): void {
     this.#deliveries.inc({ status: String(status) })
+  }
+
+  deliveryFailed(status: number): void {
+    this.#failed.inc({ status: String(status) })
   }
 
   revisionShown(outcome: 'written' | 'coalesced' | 'failed'): void {
@@ -143,7 +158,7 @@ export function openMetrics({ metricsToken: token }: { readonly metricsToken: st
 const VERDICTS = new Set(['validate-pull-request', 'validate-push', 'validate-merge-group'])
 
 /** The same queue, with how long its jobs run and how they end written down. */
-export function measureJobs(queue: Queue, metrics: Metrics): Queue {
+export function measureJobs(queue: Queue, metrics: Metrics, log: Pick<Log, 'debug' | 'info'>): Queue {
   return {
     add: (name, data, options) => queue.add(name, data, options),
     repeat: (name, data, everyMs) => queue.repeat(name, data, everyMs),
@@ -163,7 +178,10 @@ export function measureJobs(queue: Queue, metrics: Metrics): Queue {
           } finally {
             metrics.jobDone(name, outcome, (performance.now() - started) / 1_000)
           }
-          const { addedAt } = attempt
+          const { addedAt, delivery } = attempt
+          const done = { seconds: Math.round(performance.now() - started) / 1_000 }
+          // what a webhook asked for is told, what a timer repeats is not
+          log[delivery === undefined ? 'debug' : 'info'](done, 'job done')
           if (addedAt !== undefined && VERDICTS.has(name))
             metrics.verdictPublished(name, (Date.now() - addedAt) / 1_000)
         },

@@ -50,11 +50,8 @@ export interface Outbox {
 const placeKey = ({ installation, owner, repo }: TrailPlace): string => `${installation}:${owner}/${repo}`.toLowerCase()
 
 /** Opens the outbox: on Redis, shared by all processes, or in this process, like the queue. */
-export function openOutbox(
-  { redisUrl, redisPrefix: prefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
-  log: Log,
-): Outbox {
-  return redisUrl === undefined ? new MemoryOutbox() : new RedisOutbox({ redisUrl, prefix, log })
+export function openOutbox({ redisUrl }: { readonly redisUrl: string | undefined }, log: Log): Outbox {
+  return redisUrl === undefined ? new MemoryOutbox() : new RedisOutbox({ redisUrl, log })
 }
 
 interface Waiting {
@@ -137,11 +134,9 @@ return redis.call('SET', KEYS[3], ARGV[3])`
 /** An outbox on Redis, shared by all processes of an installation. */
 class RedisOutbox implements Outbox {
   readonly #redis: Redis
-  readonly #prefix: string
 
-  constructor({ redisUrl, prefix, log }: { readonly redisUrl: string; readonly prefix: string; readonly log: Log }) {
+  constructor({ redisUrl, log }: { readonly redisUrl: string; readonly log: Log }) {
     this.#redis = openRedis(redisUrl, log)
-    this.#prefix = prefix
   }
 
   async add(place: TrailPlace, decision: TrailDecision, once = false): Promise<boolean> {
@@ -189,6 +184,6 @@ class RedisOutbox implements Outbox {
 
   /** Braces keep all keys in one slot of a Redis cluster. */
   #base(place: TrailPlace): string {
-    return `{${this.#prefix}:trail:${placeKey(place)}}`
+    return `{bailiwick:trail:${placeKey(place)}}`
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
+import { currentWork, type LoggedWork } from '../process/log.ts'
 
 /** What GitHub waits for after a rerun of a check was requested: a run that completes, with any conclusion. */
 interface Asked {
@@ -168,6 +169,28 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** When the job was last requested, in ms. */
   readonly addedAt?: number
+  /** GitHub's id of the webhook that requested it, directly or through other jobs. */
+  readonly delivery?: string | undefined
+}
+
+/** The webhook that the present work is for: what it enqueues is for it, too. */
+export const currentDelivery = (): string | undefined => deliveryId(currentWork().delivery)
+
+/** GitHub's id of a webhook; undefined for anything else, since anyone who can write to Redis can change a job. */
+export const deliveryId = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[\w-]{1,100}$/.test(text) ? text : undefined
+
+/** How log lines name a job: its kind, key, repository and subject, the attempt, and the webhook that it is for. */
+export function aboutJob<N extends JobName>(
+  name: N,
+  data: unknown,
+  { number: attempt, delivery }: Pick<Attempt, 'number' | 'delivery'>,
+): LoggedWork {
+  const job = checkJob(name, data)
+  const { owner, repo, ...subject } = job as Readonly<Record<string, string | number>>
+  const repository = owner === undefined ? {} : { repository: `${owner}/${repo}` }
+  const cause = delivery === undefined ? {} : { delivery }
+  return { ...subject, ...repository, job: name, key: jobKey(name, job), attempt, ...cause }
 }
 
 /** How many jobs of a kind are in which state. */

@@ -1,7 +1,7 @@
 import type { Probot } from 'probot'
 import { isAllowedAccount } from '../process/environment.ts'
 import type { Log } from '../process/log.ts'
-import type { JobName, Jobs, Queue } from './queue.ts'
+import { aboutJob, type JobName, type Jobs, type Queue } from './queue.ts'
 import {
   type AskedJob,
   type EventJobs,
@@ -58,7 +58,7 @@ async function hear({ name: event, jobs, isWhole }: Heard, payload: Payload<Rece
 async function store<N extends JobName>(asked: AskedJob & { name: N }, intake: Intake): Promise<void> {
   const options = asked.delayMs === undefined ? {} : { delayMs: asked.delayMs }
   await intake.queue.add(asked.name, asked.data as Jobs[N], options)
-  intake.log.info({ job: asked.name, ...asked.data }, 'job enqueued')
+  intake.log.info(aboutJob(asked.name, asked.data, { number: 1 }), 'job enqueued')
 }
 
 /** The parts of a payload that say where an event happened; which of them are there depends on the event. */

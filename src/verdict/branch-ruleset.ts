@@ -35,7 +35,7 @@ export interface WantedRuleset {
 export const RULESET_NAME = 'Bailiwick'
 
 /** The ruleset of a check that one base of several has. */
-function rulesetNameOf(check: string): string {
+export function rulesetNameOf(check: string): string {
   return check === CHECK_NAME ? RULESET_NAME : `${RULESET_NAME}${check.slice(CHECK_NAME.length)}`
 }
 

@@ -8,7 +8,8 @@ const evaluation = [...engine, 'schema', 'admission', 'rules', 'verdict']
 /** The sets of parts that docs/architecture.md names. */
 export const GROUPS: Record<string, readonly string[]> = { meaning, engine, evaluation }
 export const MAY_IMPORT: Record<string, readonly string[]> = {
-  base: [],
+  // `package.json`: the version.
+  base: ['package.json'],
   git: ['base'],
   kube: ['base', 'git/tree'],
   // CEL, JMESPath, Go's regular expressions.
@@ -35,18 +36,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   // Webhooks, jobs, what waits to be written to a trail, metrics.
   receive: ['base', 'process', 'verdict'],
   // Pages, sign-in, commands, the command line, doctor, setup.
-  surface: [
-    ...evaluation,
-    'tenants',
-    'report',
-    'git',
-    'process',
-    'config',
-    'github',
-    'cluster',
-    'receive',
-    'package.json',
-  ],
+  surface: [...evaluation, 'tenants', 'report', 'git', 'process', 'config', 'github', 'cluster', 'receive'],
   'start-site': ['base', 'process', 'config', 'github', 'cluster', 'receive', 'surface'],
   index: ['process', 'config', 'github', 'surface', 'start-site'],
   workers: [...evaluation, 'tenants', 'report', 'git', 'process', 'config', 'github', 'cluster', 'receive', 'surface'],

@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const NOW = Date.parse('2026-01-05T12:00:00Z')
 let id = 0
 const attempt = (guid: string, minutesAgo: number, taken: boolean, redelivery = false): DeliveryAttempt => ({
-  ...{ id: ++id, guid, at: NOW - minutesAgo * MINUTE, redelivery, taken },
+  ...{ id: ++id, guid, at: NOW - minutesAgo * MINUTE, redelivery, taken, status: taken ? 200 : 502 },
 })
 
 test('what was taken once, at whatever attempt, is not missed', () => {
@@ -17,7 +17,10 @@ test('what was taken once, at whatever attempt, is not missed', () => {
 test('a first failure is sent again once it is over for sure, the oldest first', () => {
   const late = attempt('late', 2, false)
   const attempts = [attempt('under way', 0.5, false), late, attempt('taken', 5, true), attempt('old', 60, false)]
-  expect(missedDeliveries(attempts, NOW)).toEqual({ due: [id, late.id], oldest: NOW - 60 * MINUTE })
+  expect(missedDeliveries(attempts, NOW)).toEqual({
+    due: [id, late.id].map(one => ({ id: one, status: 502 })),
+    oldest: NOW - 60 * MINUTE,
+  })
 })
 
 test('an event is sent again once in ten minutes, then in twenty, forty ... six hours', () => {
@@ -29,5 +32,5 @@ test('an event is sent again once in ten minutes, then in twenty, forty ... six 
   expect([dueAfter(90, 60, 39), dueAfter(90, 60, 40)]).toEqual([0, 1])
   const many = Array.from({ length: 12 }, (_, index) => 2_900 - index)
   expect([dueAfter(...many, 359), dueAfter(...many, 360)]).toEqual([0, 1])
-  expect(missedDeliveries(again(10), NOW).due, 'an attempt that GitHub knows').toEqual([first.id])
+  expect(missedDeliveries(again(10), NOW).due, 'an attempt that GitHub knows').toEqual([{ id: first.id, status: 502 }])
 })

@@ -12,6 +12,12 @@ export interface Program {
   stop(graceMs: number): Promise<void>
 }
 
+/** What kills each program that runs, when this process ends. */
+const kills = new Set<() => unknown>()
+process.once('exit', () => {
+  for (const kill of kills) kill()
+})
+
 /** Waits for the end of its input, which is the end of whoever holds the other end, kills $1 and removes $2. */
 const WATCH = 'cat >/dev/null; kill -9 "$1" 2>/dev/null; rm -rf "$2"'
 
@@ -29,7 +35,7 @@ export function startProgram(
   const file = openSync(log, 'a')
   const child = spawn(command, args, { stdio: ['ignore', file, file], env })
   const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
+  kills.add(kill)
   const watcher = spawn('sh', ['-c', WATCH, 'sh', String(child.pid), data], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -40,7 +46,7 @@ export function startProgram(
     child.once('error', () => resolve())
   }).then(() => {
     watcher.kill('SIGKILL')
-    process.removeListener('exit', kill)
+    kills.delete(kill)
   })
   let isGone = false
   void gone.then(() => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Json } from '../../src/kube/node.ts'
 import { type Answer, adminRequest } from './admin-request.ts'
 import { type Assets, findAssets, NO_ASSETS, NO_CONTROLLERS } from './assets.ts'
+import { keptCluster, type Started } from './kept-clusters.ts'
 import { freePorts } from './ports.ts'
 import { type Program, startProgram } from './program.ts'
 import { applyWorkerRbac } from './worker-rbac.ts'
@@ -49,8 +50,24 @@ interface Place {
   readonly tokens: { readonly admin: string; readonly worker: string }
 }
 
-/** Starts etcd and kube-apiserver on free ports with an empty data directory; resolves when /readyz says so (about 2 s). */
+/**
+ * Starts etcd and kube-apiserver on free ports with an empty data directory; resolves when /readyz says so (about 2 s). One
+ * without programs or flags of its own may be one that this process stopped before, empty again.
+ */
 export async function startCluster(options: StartOptions = {}): Promise<TestCluster> {
+  const { workerRbac = true, ...own } = options
+  const cluster =
+    Object.keys(own).length === 0 ? await keptCluster(() => startFresh(own)) : (await startFresh(own)).cluster
+  try {
+    if (workerRbac) await applyWorkerRbac(cluster)
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
+
+async function startFresh(options: StartOptions): Promise<Started> {
   const assets = options.assets ?? findAssets()
   if (!assets) throw new Error(NO_ASSETS)
   for (let attempt = 1; ; attempt++) {
@@ -63,7 +80,7 @@ export async function startCluster(options: StartOptions = {}): Promise<TestClus
   }
 }
 
-async function startOnce(assets: Assets, options: StartOptions): Promise<TestCluster> {
+async function startOnce(assets: Assets, options: StartOptions): Promise<Started> {
   const place = await preparePlace()
   const clean = () => rmSync(place.directory, { recursive: true, force: true, maxRetries: 3 })
   process.once('exit', clean)
@@ -96,9 +113,11 @@ async function startOnce(assets: Assets, options: StartOptions): Promise<TestClu
       },
       stop,
     }
-    if (options.workerRbac !== false) await applyWorkerRbac(cluster)
     if (options.controllers) controllers = startControllers(assets, place, cluster.adminKubeconfig, options.controllers)
-    return cluster
+    const unref = () => {
+      for (const program of [etcd, apiserver]) program.process.unref()
+    }
+    return { cluster, etcd: `http://127.0.0.1:${place.ports[0]}`, unref }
   } catch (error) {
     await stop()
     throw error

@@ -56,7 +56,7 @@ export async function reconcileCluster(
   try {
     const watched = await memory.clusters.get(context, binding)
     const { evaluator, config } = context
-    const opening = { evaluator, valuesKey: config.valuesKey ?? config.privateKey }
+    const opening = { evaluator, valuesKey: config.privateKey }
     const opened = await openApproved(opening, watched, binding, evaluated, attempt.signal)
     const approved = { ...opened, prunes }
     const retryAt = (key: string) => watched.retryAt(key)

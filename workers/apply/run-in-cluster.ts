@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { BailiwickError } from '../../src/base/errors.ts'
 import type { ContentToken } from '../../src/cluster/channel/cluster-work.ts'
-import { openWebClient, readWorkerKeys, type WebClient } from '../../src/cluster/channel/web-client.ts'
+import { openWebClient, type WebClient } from '../../src/cluster/channel/web-client.ts'
+import { readWorkerKeys } from '../../src/cluster/channel/worker-keys.ts'
 import { type ClusterBinding, readClustersFile } from '../../src/cluster/clusters-file.ts'
 import type { LeaseTiming } from '../../src/cluster/lease.ts'
 import { openRegistry } from '../../src/cluster/registry.ts'
 import type { ClusterWorkerConfig } from '../../src/config.ts'
 import { ObjectStore } from '../../src/git/object-store.ts'
 import { openTokenClient } from '../../src/github/client/client-class.ts'
-import { createLog, type Log } from '../../src/process/log.ts'
+import { type Log, startLog } from '../../src/process/log.ts'
 import { stopOnSignal } from '../../src/process/run-process.ts'
 import { startServer } from '../../src/surface/web/server.ts'
 import { Evaluator } from '../fleets/evaluator.ts'
@@ -19,7 +19,7 @@ import { serveCluster } from './serve-cluster.ts'
 
 /** Serves the clusters of a worker in a cluster until the process is stopped. Throws `config`. */
 export async function runInCluster(config: ClusterWorkerConfig): Promise<void> {
-  const log = createLog(config.logLevel)
+  const log = startLog(config.logLevel, 'worker in a cluster')
   const { host, port } = config
   const workers = startClusterWorkers({
     config,
@@ -75,13 +75,13 @@ export function startClusterWorkers({
   for (const binding of bindings) assertFiles(binding, config.clustersFile)
   const { renderTimeoutMs: timeoutMs, renderHeapMb: heapMb, renderThreads: threads } = config
   const evaluator = new Evaluator({ timeoutMs, heapMb, threads })
-  const store = new ObjectStore(join(config.cacheDir, 'objects'))
+  const store = ObjectStore.on(config)
   const registry = openRegistry(config.registries)
   const web = openWebClient({ url: config.webUrl, keyFile: config.workerKeyFile })
   const stop = new AbortController()
   const problems = new Map<string, string>()
   // the same for all replicas, so that each knows what another one applied
-  const valuesKey = config.valuesKey ?? readWorkerKeys(config.workerKeyFile)[0]
+  const valuesKey = readWorkerKeys(config.workerKeyFile)[0]
   const identity = `${hostname()}_${randomUUID()}`
   const served = bindings.map(binding => {
     const tokens = new SourceTokens(web, binding.name)

@@ -16,7 +16,7 @@ import { listOpenPullRequests } from '../../src/github/pull-request.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report.ts'
 import type { BranchGate } from '../../src/report/first-report-sections.ts'
 import { type CredentialGroup, credentialsPageOf } from '../../src/report/page/credentials-page.ts'
-import { type GateSetting, gateAnswer } from '../../src/surface/command/answer-text.ts'
+import { type GateSetting, gateAnswer, gateOffAnswer } from '../../src/surface/command/answer-text.ts'
 import { commandError } from '../../src/surface/command/command-line.ts'
 import { enforcementText, withEnforcement } from '../../src/surface/command/fleet-file.ts'
 import { credentialsPath } from '../../src/surface/pages/page-address.ts'
@@ -28,8 +28,8 @@ import {
   type KnownKeys,
 } from '../../src/tenants/credential-entries.ts'
 import type { CredentialReport } from '../../src/tenants/credential-report.ts'
-import { RULESET_NAME, wantedRuleset } from '../../src/verdict/branch-ruleset.ts'
-import { CHECK_NAME } from '../../src/verdict/check-names.ts'
+import { RULESET_NAME, rulesetNameOf, wantedRuleset } from '../../src/verdict/branch-ruleset.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import { findRecords, operatorChoices, readOrganizationFile } from '../fleets/designation.ts'
 import { askThread, evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { openWriter } from '../fleets/github-installation.ts'
@@ -41,23 +41,29 @@ import { readGates, surveyOf } from '../gate/survey-place.ts'
 import { isPassing } from '../job-error.ts'
 import { type BailiwickCommand, type CommandContext, decidesHere, fleetsHere } from './command-context.ts'
 
-/** Requires the check on every branch that clusters follow, in the repositories that the person administers. */
+const GATE_USAGE = 'gate [off]'
+
+/** Requires the check on every branch that clusters follow, in the repositories that the person administers; `off` takes that back. */
 export const gate: BailiwickCommand = {
   name: 'gate',
   decision: 'gate',
-  usage: 'gate',
-  summary: `on the fleet: require ${CHECK_NAME} of this App on every branch that clusters follow, where you are an admin`,
+  usage: GATE_USAGE,
+  summary: `on the fleet: require ${CHECK_NAME} of this App on every branch that clusters follow, where you are an admin; off: removes these rulesets`,
   where: 'anywhere',
   slow: true,
   may: decidesHere,
   refusal: 'The gate cannot be set',
   run: async command => {
+    const [word, more] = command.line.words
+    if (more !== undefined || (word !== undefined && word !== 'off'))
+      throw commandError('the argument is not off', message`Write: ${codeWord(`/bailiwick ${GATE_USAGE}`)}`)
+    const change = word === 'off' ? release : set
     const settings: GateSetting[] = []
     for (const [url, gates] of Map.groupBy(await gatesOf(command), one => one.url)) {
-      settings.push(await set(command, url, gates))
+      settings.push(await change(command, url, gates))
     }
     await command.context.queue.add('survey', { installation: command.data.installation })
-    const reply = gateAnswer(settings)
+    const reply = word === 'off' ? gateOffAnswer(settings) : gateAnswer(settings)
     return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
   },
 }
@@ -116,6 +122,29 @@ async function set(command: CommandContext, url: string, gates: readonly BranchG
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error
     return { url, branches: seen, outcome: 'refused', ruleset }
+  }
+}
+
+/** Takes the branches out of our rulesets of one repository, for a person who could do it on GitHub themselves. */
+async function release(
+  { context, octokit, installation, comment }: CommandContext,
+  url: string,
+  gates: readonly BranchGate[],
+): Promise<GateSetting> {
+  const branches = gates.map(({ branch }) => branch)
+  const repository = await findRepository(installation, { url })
+  if (!repository) return { url, branches, outcome: 'unread' }
+  if ((await readRole({ ...repository, octokit }, comment.author.login)) !== 'admin') {
+    return { url, branches, outcome: 'role' }
+  }
+  try {
+    const writer = await openWriter(context, installation.id, repository)
+    const names = new Set([CHECK_NAME, ...branches.map(checkNameOf)].map(rulesetNameOf))
+    for (const name of names) await releaseBranches(writer, name, branches)
+    return { url, branches, outcome: 'set' }
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error
+    return { url, branches, outcome: 'refused' }
   }
 }
 

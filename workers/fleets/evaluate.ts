@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { FleetSession, MAX_EARLIER } from '../../src/fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { type FleetInput, revisionSetOf } from '../../src/fleet/model/input.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/render-memory.ts'
 import { openSnapshot, type Tree, type TreeSnapshot } from '../../src/git/tree.ts'
@@ -10,6 +10,7 @@ import { policyCoverage } from '../../src/rules/policies/policy-coverage.ts'
 import { TEXT_RULES } from '../../src/rules/text-rules.ts'
 import { accessOverview } from '../../src/verdict/audit/access-overview.ts'
 import { auditFleet } from '../../src/verdict/audit/audit-fleet.ts'
+import { surveyFleet } from '../../src/verdict/audit/survey-fleet.ts'
 import { plannedPrunes } from '../../src/verdict/change-prunes.ts'
 import { changesOf } from '../../src/verdict/diff/changes-of.ts'
 import {
@@ -27,6 +28,7 @@ import type {
   OverviewRequest,
   PinnedRepository,
   RevisionSetSnapshot,
+  SurveyRequest,
 } from './protocol.ts'
 
 /**
@@ -114,21 +116,27 @@ function unique(wanted: readonly WantedSource[]): WantedSource[] {
  * Audits the isolation of a fleet's tenants, and lists access rights and policy results. Cheap for a fleet that was just evaluated.
  */
 export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
-  const input: FleetInput = {
-    fleet: { ...head.fleet, tree: kept.open(head.fleet.url, head.fleet.tree) },
-    sources: head.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
-    opaque: head.opaque,
-    disabledRules: head.disabledRules,
-    registries: head.registries,
-    access: { facts: head.facts },
-  }
-  kept.end()
-  const fleet = kept.session.build(input)
+  const { fleet } = buildKept(head, kept)
   if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const names = fleet.clusters.map(({ name }) => name)
   const audit = from === 0 ? auditFleet(fleet, names) : []
   const policies = from === 0 ? policyCoverage(fleet, names) : []
   return { type: 'overviewed', audit, policies, access: accessOverview(fleet, from) }
+}
+
+/** Surveys a fleet that was just evaluated, or soon will be. */
+export function survey({ head, today }: SurveyRequest, kept: KeptFleet): EvaluationAnswer {
+  const { input, fleet } = buildKept(head, kept)
+  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
+  const { url, branch } = input.fleet
+  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { revisionSet: revisionSetOf(input), today }) }
+}
+
+function buildKept(head: RevisionSetSnapshot, kept: KeptFleet): { readonly input: FleetInput; readonly fleet: Fleet } {
+  const { facts, ...read } = opened(kept, head)
+  const input: FleetInput = { ...read, access: { facts } }
+  kept.end()
+  return { input, fleet: kept.session.build(input) }
 }
 
 /** The cache of one fleet between evaluations in a thread; it never changes a result. */
@@ -172,10 +180,6 @@ export class KeptFleets {
     this.#kept.set(key, fleet)
     for (const oldest of this.#kept.keys()) if (this.#kept.size > MAX_FLEETS) this.#kept.delete(oldest)
     return fleet
-  }
-
-  clear(): void {
-    this.#kept.clear()
   }
 
   /** Drops the cache of a fleet, whose state is unknown after an unexpected error. */

@@ -22,10 +22,11 @@ export function startThread(script: URL, heapMb: number, data?: unknown): Worker
   setFlagsFromString('--min-semi-space-size=32')
   // the default, also in a process of workers, whose main thread is limited when it starts
   setFlagsFromString('--max-semi-space-size=0')
+  const { NODE_COMPILE_CACHE: cache } = process.env
   return new Worker(script, {
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // the thread gets no environment: nothing that it renders can reach a secret of the process
-    env: {},
+    // the thread gets no other environment: nothing that it renders can reach a secret of the process
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
     workerData: data,
   })
 }

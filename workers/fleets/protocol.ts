@@ -120,9 +120,6 @@ export interface OverviewRequest {
   readonly from: number
 }
 
-/** In place of a request: the thread forgets every fleet, as if just started. It has no answer. */
-export const FORGET = 'forget'
-
 export type EvaluationRequest =
   | EvaluateRequest
   | PlanRequest

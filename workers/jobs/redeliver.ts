@@ -16,14 +16,21 @@ const OVERLAP_MS = 15 * 60 * 1000
  */
 export function redeliverer(): (context: WorkerContext) => Promise<void> {
   let from = 0
-  return async ({ app, log }) => {
+  return async ({ app, log, metrics }) => {
     const now = Date.now()
     const client = app.own()
     const attempts = await listDeliveries(client, Math.max(from, now - KEPT_MS), MOST_READ)
     const { due, oldest } = missedDeliveries(attempts, now)
-    for (const id of due.slice(0, MOST_SENT)) await redeliverAttempt(client, id)
+    for (const { id, status } of due.slice(0, MOST_SENT)) {
+      await redeliverAttempt(client, id)
+      metrics.deliveryFailed(status)
+    }
     from = Math.min(oldest ?? now, now - OVERLAP_MS)
-    if (due.length > 0) log.warn({ missed: due.length }, 'redelivery of failed webhooks requested')
+    if (due.length === 0) return
+    const statuses = [...new Set(due.map(({ status }) => status))]
+    const secret = 'the web process refuses webhooks of GitHub: WEBHOOK_SECRET differs from the secret of the App'
+    if (statuses.includes(401)) log.error({ missed: due.length, statuses }, secret)
+    else log.warn({ missed: due.length, statuses }, 'redelivery of failed webhooks requested')
   }
 }
 
@@ -36,8 +43,8 @@ const LONGEST_REST_MS = 6 * 60 * MINUTE
 
 /** The events that were not delivered, by a list of attempts. */
 interface Missed {
-  /** An attempt of each event to send again now, the oldest event first. */
-  readonly due: readonly number[]
+  /** An attempt of each event to send again now, and the status of the last one; the oldest event first. */
+  readonly due: readonly { readonly id: number; readonly status: number }[]
   /** When the oldest event that is still missed was first sent, in ms; undefined if none is. */
   readonly oldest: number | undefined
 }
@@ -49,7 +56,9 @@ export function missedDeliveries(attempts: readonly DeliveryAttempt[], now: numb
     .filter(all => !all.some(({ taken }) => taken))
     .map(all => all.toSorted((a, b) => a.at - b.at || a.id - b.id))
     .sort(([a], [b]) => (a?.at ?? 0) - (b?.at ?? 0))
-  const due = missed.filter(all => isDue(all, now)).flatMap(([first]) => (first ? [first.id] : []))
+  const due = missed
+    .filter(all => isDue(all, now))
+    .flatMap(all => (all[0] ? [{ id: all[0].id, status: all.at(-1)?.status ?? 0 }] : []))
   return { due, oldest: missed[0]?.[0]?.at }
 }
 

@@ -1,8 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { BailiwickError } from '../../base/errors.ts'
 import { type ApplyResults, applyResultsText } from './apply-results.ts'
 import { type ClusterWork, type ContentToken, parseClusterWork, parseContentTokens } from './cluster-work.ts'
+import { readWorkerKeys } from './worker-keys.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -83,16 +82,6 @@ function remember(taken: Map<string, string>, cluster: string, { headers }: Resp
   else taken.set(cluster, tag)
 }
 
-/** The keys of WORKER_KEY_FILE, the one to send first. Throws `config`. */
-export function readWorkerKeys(file: string): ReturnType<typeof parseWorkerKeys> {
-  try {
-    return parseWorkerKeys(readFileSync(file, 'utf8'), 'WORKER_KEY_FILE')
-  } catch (cause) {
-    if (cause instanceof BailiwickError) throw cause
-    throw new BailiwickError('config', 'WORKER_KEY_FILE names a file that cannot be read', { fix: 'mount the file' })
-  }
-}
-
 async function textOf(response: Response, url: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -159,31 +148,4 @@ export class WebClock {
 
 function shifted(at: string, byMs: number): string {
   return byMs === 0 ? at : new Date(Date.parse(at) + byMs).toISOString()
-}
-
-const KEY = /^[\x21-\x7e]{32,512}$/
-
-/**
- * The keys in the text of a key file: one on each line, two while one replaces the other; the first is the one to send. Throws
- * `config` naming the file, never a key.
- */
-export function parseWorkerKeys(text: string, file: string): readonly [string, ...string[]] {
-  const [first, ...more] = text.split('\n').filter(line => line !== '')
-  if (first === undefined || more.length > 1 || ![first, ...more].every(key => KEY.test(key))) {
-    throw new BailiwickError(
-      'config',
-      `${file} has to contain a key of 32 to 512 characters without spaces on a line`,
-      {
-        fix: 'Generate one with `openssl rand -hex 32`. Two lines are accepted while one replaces the other.',
-      },
-    )
-  }
-  return [first, ...more]
-}
-
-/** Whether a key is among these; takes equally long whatever it is. */
-export function isWorkerKey(given: string, keys: readonly string[]): boolean {
-  const digest = (text: string) => Buffer.from(hash('sha256', text), 'hex')
-  const wanted = digest(given)
-  return keys.map(key => timingSafeEqual(wanted, digest(key))).includes(true)
 }

@@ -74,6 +74,8 @@ export interface DeliveryAttempt {
   readonly redelivery: boolean
   /** Whether our web process took it. */
   readonly taken: boolean
+  /** Of its response; 502 or 504 where GitHub got none. */
+  readonly status: number
 }
 
 /**
@@ -104,5 +106,5 @@ interface DeliveryAnswer {
 }
 
 function attemptOf({ id, guid, delivered_at, redelivery, status_code: code }: DeliveryAnswer): DeliveryAttempt {
-  return { id, guid, at: Date.parse(delivered_at), redelivery, taken: code >= 200 && code < 300 }
+  return { id, guid, at: Date.parse(delivered_at), redelivery, taken: code >= 200 && code < 300, status: code }
 }

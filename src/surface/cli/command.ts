@@ -1,4 +1,3 @@
-import manifest from '../../../package.json' with { type: 'json' }
 import type { Given } from './given.ts'
 import type { Usage } from './usage.ts'
 
@@ -35,9 +34,6 @@ export interface Command extends Usage {
   /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 not evaluated. Throws BailiwickError for 2. */
   run(given: Given, io: Io): Promise<number>
 }
-
-/** Version of this program, from its package.json. */
-export const programVersion = (): string => manifest.version
 
 /** The current UTC day, `YYYY-MM-DD`; waivers end on a day. */
 export const today = (): string => new Date().toISOString().slice(0, 10)

@@ -21,8 +21,8 @@ export const doctor: Command = {
     ['[--process web|worker]', 'which process the settings are for (default: web)'],
     TEXT_OR_JSON,
   ],
-  notes: `Checks the settings, Redis, the clusters file, and the App's key and permissions on GitHub. Of each cluster that this process applies to, it checks the connection, the certificate, and the rights of the worker. Writes nothing, and
-prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
+  notes: `Checks the settings, Redis, the clusters file, and on GitHub the App's key, permissions, last webhook, and the repositories and accounts that settings name. Of each cluster that this process applies to, it checks the connection, the
+certificate, and the rights of the worker. It writes only a file into CACHE_DIR, which it removes, and prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
   async run(given, io) {
     const role = given.one('process') === 'worker' ? 'worker' : 'web'
     const env = { ...(await settingsOf(given.one('env'), io)), ...(io.env ?? process.env) }

@@ -224,6 +224,27 @@ export function gateAnswer(settings: readonly GateSetting[]): string | undefined
   return parts.join('\n\n')
 }
 
+/** The reply to `/bailiwick gate off`. Rulesets of another name, and branch protection, are not the App's. */
+export function gateOffAnswer(settings: readonly GateSetting[]): string {
+  const of = (outcome: GateSetting['outcome']) => settings.filter(one => one.outcome === outcome)
+  const [done, refused, role, unread] = [of('set'), of('refused'), of('role'), of('unread')]
+  const parts: string[] = []
+  if (done.length > 0)
+    parts.push(
+      `Removed from the rulesets *Bailiwick*: ${names(done)}. Other rules that require the check stay. ${code('/bailiwick gate')} sets the rulesets again.`,
+    )
+  if (refused.length > 0)
+    parts.push(
+      `GitHub does not let the App change rulesets of ${names(refused)}: delete the ruleset *Bailiwick* at *Settings → Rules → Rulesets*, or grant the App **Administration: write** and ask again.`,
+    )
+  if (role.length > 0)
+    parts.push(
+      `Not changed, because you do not administer it: ${names(role)}. Ask a repository admin to run this command.`,
+    )
+  if (unread.length > 0) parts.push(`Not changed, because the App cannot read it: ${names(unread)}.`)
+  return parts.length > 0 ? parts.join('\n\n') : 'Clusters follow no branch, so no ruleset was changed.'
+}
+
 function names(settings: readonly GateSetting[]): string {
   return firstNames(settings, MAX_SHOWN, ({ url, branches }) => {
     const listed = branches.slice(0, 5).map(branch => code(branch, 100))

@@ -15,7 +15,7 @@ import { readKustomizations } from '../../cluster/status/kustomizations.ts'
 import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
 import type { Json } from '../../kube/node.ts'
 import { WORKER_RULES } from '../../verdict/audit/worker-rbac.ts'
-import { type Diagnosis, entriesOf } from './diagnose-github.ts'
+import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 /** Time limit for each answer of an API server. */
 const ANSWER_WITHIN_MS = 5_000

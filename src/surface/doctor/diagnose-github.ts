@@ -6,27 +6,8 @@ import { BailiwickError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { openApp } from '../../github/client/app.ts'
 import { isAllowedAccount } from '../../process/environment.ts'
-
-/** The result of one check of an installation. */
-export interface Diagnosis {
-  /** `wrong`: it does not work; `weak`: it works in part; `unknown`: the check could not be made. */
-  readonly state: 'ok' | 'weak' | 'wrong' | 'unknown'
-  readonly check: 'settings' | 'app' | 'installation' | 'redis' | 'clusters'
-  readonly message: string
-  /** '' if there is nothing to do. */
-  readonly fix: string
-}
-
-/** Creates the results of one check. */
-export const entriesOf = (check: Diagnosis['check']) => ({
-  ok: (message: string): Diagnosis => ({ state: 'ok', check, message, fix: '' }),
-  bad: (state: 'weak' | 'wrong' | 'unknown', message: string, fix: string): Diagnosis => ({
-    state,
-    check,
-    message,
-    fix,
-  }),
-})
+import { diagnoseDeliveries, diagnoseFleets } from './diagnose-reach.ts'
+import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 type Permissions = Readonly<Record<string, string | undefined>>
 
@@ -34,9 +15,13 @@ type Permissions = Readonly<Record<string, string | undefined>>
 const ANSWER_WITHIN_MS = 5_000
 const LEVELS = ['read', 'write', 'admin']
 
-/** Checks whether GitHub accepts the private key, and what of app.yml the App and each installation lack. */
+/**
+ * Checks whether GitHub accepts the private key, what of app.yml the App and each installation lack, whether webhooks arrive, and
+ * whether the App is installed where settings name a fleet. `fleets`: the repositories and their setting.
+ */
 export async function diagnoseGithub(
   config: Pick<Config, 'appId' | 'privateKey' | 'githubApiUrl' | 'allowedAccounts'>,
+  fleets: Parameters<typeof diagnoseFleets>[1],
 ) {
   const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
   const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS }).own()
@@ -56,6 +41,9 @@ export async function diagnoseGithub(
         ? [bad('weak', `the App is not subscribed to ${events.join(', ')}`, `Subscribe it on ${settings}.`)]
         : []),
       ...installationsOf(installations as readonly Installation[], needed.permissions, allowedAccounts),
+      // without any installation, that is the one cause
+      ...(installations.length === 0 ? [] : await diagnoseFleets(app, fleets, baseUrl)),
+      ...(await diagnoseDeliveries(app)),
     ]
   } catch (error) {
     return [failed(error, appId)]
@@ -76,7 +64,13 @@ function installationsOf(
 ): Diagnosis[] {
   const { ok, bad } = entriesOf('installation')
   if (all.length === 0) return [bad('weak', 'the App is not installed', 'Install it on the account of the fleet.')]
-  return all.map(({ account, html_url: url, suspended_at: suspended, permissions }) => {
+  const accounts = all.map(({ account }) => account?.login ?? account?.slug ?? '')
+  const absent = (allowed ?? []).filter(name => !accounts.some(account => isAllowedAccount([name], account)))
+  const strangers = absent.map(name => {
+    const fix = 'Correct the name, or install the App on that account.'
+    return bad('weak', `ALLOWED_ACCOUNTS names ${name}, where the App is not installed`, fix)
+  })
+  const found = all.map(({ account, html_url: url, suspended_at: suspended, permissions }) => {
     const name = account?.login ?? account?.slug ?? 'an account'
     const lacking = lackingOf(needed, permissions)
     if (suspended !== null) return bad('weak', `the installation of ${name} is suspended`, `Unsuspend it: ${url}`)
@@ -85,6 +79,7 @@ function installationsOf(
     if (lacking.length === 0) return ok(`the installation of ${name} has every permission`)
     return bad('weak', `the installation of ${name} lacks ${lacking.join(', ')}`, `Accept the new permissions: ${url}`)
   })
+  return [...found, ...strangers]
 }
 
 function lackingOf(needed: Permissions, granted: Permissions): string[] {

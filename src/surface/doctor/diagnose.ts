@@ -1,24 +1,43 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { readClustersFile } from '../../cluster/clusters-file.ts'
-import { type Config, readConfig, readWorkerConfig } from '../../config.ts'
+import { assertSiteKeys, readWorkerKeys } from '../../cluster/channel/worker-keys.ts'
+import { type ClusterBinding, readClustersFile } from '../../cluster/clusters-file.ts'
+import {
+  type ClusterWorkerConfig,
+  type Config,
+  readClusterWorkerConfig,
+  readConfig,
+  readWorkerConfig,
+} from '../../config.ts'
 import { openAppKey } from '../../github/client/open-app-key.ts'
 import type { Environment } from '../../process/environment.ts'
 import type { Log } from '../../process/log.ts'
 import { askRedis, openRedisCheck } from '../../process/redis.ts'
 import { exitOnRefusal } from '../../process/run-process.ts'
 import { problemsOf } from '../../process/settings.ts'
-import { type Diagnosis, diagnoseGithub, entriesOf } from './diagnose-github.ts'
+import { diagnoseGithub } from './diagnose-github.ts'
+import { diagnosePublicUrl } from './diagnose-reach.ts'
+import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 /** The process that the settings are for. */
 type Role = 'web' | 'worker'
 
-/** All checks of an installation: the settings and, if these are valid, the services that they name. Writes nothing. */
+/** All checks of an installation: the settings and, if these are valid, the services that they name. */
 export async function diagnose(env: Environment, role: Role): Promise<Diagnosis[]> {
-  const read = role === 'web' ? readConfig : readWorkerConfig
+  if (role === 'worker' && env.WORKER_CLUSTERS !== undefined) {
+    return checked(env, one => readClusterWorkerConfig(one) as ClusterWorkerConfig, diagnoseOwnClusters)
+  }
+  return checked<Config>(env, role === 'web' ? readConfig : readWorkerConfig, config => diagnoseConfig(config, role))
+}
+
+async function checked<T>(
+  env: Environment,
+  read: (env: Environment) => T,
+  services: (config: T) => Promise<Diagnosis[]>,
+): Promise<Diagnosis[]> {
   const { ok, bad } = entriesOf('settings')
   const problems = problemsOf(env, one => read(one))
   if (problems.length > 0) return problems.map(({ message, fix = '' }) => bad('wrong', message, fix))
-  return [ok('every setting is valid'), ...(await diagnoseConfig(read(env), role))]
+  return [ok('every setting is valid'), ...(await services(read(env)))]
 }
 
 /** Logs a warning for each problem. Never throws, because startup does not depend on it. */
@@ -32,26 +51,75 @@ export async function warnOfProblems(config: Config, role: Role, log: Pick<Log, 
 }
 
 async function diagnoseConfig(config: Config, role: Role): Promise<Diagnosis[]> {
-  const found = await Promise.all([diagnoseGithub(config), diagnoseRedis(config.redisUrl), clustersOf(config, role)])
-  return found.flat()
+  const [bindings, problem] = bindingsOf(config)
+  const fleets = [
+    ...config.fleets.map(({ repository }) => ({ setting: 'FLEETS', repository })),
+    ...bindings.map(({ name, fleet }) => ({ setting: `the cluster ${name} of clusters.yaml`, repository: fleet })),
+  ]
+  const found = await Promise.all([
+    diagnoseGithub(config, fleets),
+    diagnoseRedis(config.redisUrl),
+    problem === undefined ? clustersOf(bindings, config, role) : [problem],
+  ])
+  return [...diagnosePublicUrl(config), ...found.flat()]
 }
 
-async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role): Promise<Diagnosis[]> {
+/** Of CLUSTERS_FILE, or what is wrong with it. */
+function bindingsOf({ clustersFile }: Pick<Config, 'clustersFile'>): [readonly ClusterBinding[], Diagnosis?] {
+  if (clustersFile === undefined) return [[]]
+  try {
+    return [readClustersFile(clustersFile)]
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return [[], entriesOf('clusters').bad('wrong', error.message, error.fix ?? '')]
+  }
+}
+
+async function clustersOf(
+  bindings: readonly ClusterBinding[],
+  { clustersFile: file, redisUrl }: Config,
+  role: Role,
+): Promise<Diagnosis[]> {
   const { ok, bad } = entriesOf('clusters')
   if (file === undefined) return [ok('CLUSTERS_FILE is not set: fleets are evaluated, nothing is applied')]
+  const found: Diagnosis[] = []
   try {
-    const bindings = readClustersFile(file)
-    // with Redis only workers apply, so only they need to reach clusters
-    const isAsked = role === 'worker' || redisUrl === undefined
-    const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
-    if (!isAsked) return [ok(`${listed}; bailiwick doctor --process worker asks them`)]
-    // loaded on demand: with Redis the web process never connects to clusters
-    const { diagnoseClusters } = await import('./diagnose-clusters.ts')
-    return [ok(listed), ...(await diagnoseClusters(bindings))]
+    // the web process serves the workers in clusters
+    if (role === 'web') assertSiteKeys(bindings)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    found.push(bad('wrong', error.message, error.fix ?? ''))
+  }
+  // with Redis only workers apply, so only they need to reach clusters
+  const isAsked = role === 'worker' || redisUrl === undefined
+  const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
+  if (!isAsked) return [...found, ok(`${listed}; bailiwick doctor --process worker asks them`)]
+  // loaded on demand: with Redis the web process never connects to clusters
+  const { diagnoseClusters } = await import('./diagnose-clusters.ts')
+  return [...found, ok(listed), ...(await diagnoseClusters(bindings))]
+}
+
+/** The clusters of a worker that runs in one of them. */
+async function diagnoseOwnClusters(config: ClusterWorkerConfig): Promise<Diagnosis[]> {
+  const { bad } = entriesOf('clusters')
+  const [bindings, problem] = bindingsOf(config)
+  if (problem) return [problem]
+  try {
+    readWorkerKeys(config.workerKeyFile)
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return [bad('wrong', error.message, error.fix ?? '')]
   }
+  const own = bindings.filter(({ name, mode }) => mode === 'reconcile' && config.clusters.includes(name))
+  const unknown = config.clusters.filter(name => !own.some(one => one.name === name))
+  const { diagnoseClusters } = await import('./diagnose-clusters.ts')
+  return [
+    ...unknown.map(name => {
+      const message = `${config.clustersFile} has no cluster ${name} with \`mode: reconcile\``
+      return bad('wrong', message, 'Correct WORKER_CLUSTERS, or add the cluster.')
+    }),
+    ...(await diagnoseClusters(own)),
+  ]
 }
 
 /** Checks the version, eviction policy and durability of Redis. */

@@ -174,11 +174,8 @@ function subjectOf({ about, pull, commit }: CheckPage): string {
 }
 
 /** Opens the page store: on Redis, shared by all processes, or in this process, like the queue. */
-export function openPages(
-  { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
-  log: Log,
-): PageStore {
-  return new PageStore(openTtlStore({ ...PAGE_LIMITS, redisUrl, prefix: redisPrefix, name: 'pages', log }))
+export function openPages({ redisUrl }: { readonly redisUrl: string | undefined }, log: Log): PageStore {
+  return new PageStore(openTtlStore({ ...PAGE_LIMITS, redisUrl, name: 'pages', log }))
 }
 
 interface Opened {

@@ -31,7 +31,8 @@ export interface TtlStoreLimits {
 /** Where a store is. Without `redisUrl` in this process. */
 interface TtlStoreSettings extends TtlStoreLimits {
   readonly redisUrl: string | undefined
-  readonly prefix: string
+  /** First part of every key; another one only in tests. */
+  readonly prefix?: string
   readonly name: string
   readonly log: Log
 }
@@ -100,7 +101,7 @@ export class MemoryTtlStore implements TtlStore {
 interface RedisTtlStoreSettings extends TtlStoreLimits {
   readonly redisUrl: string
   /** First part of every key of the installation. */
-  readonly prefix: string
+  readonly prefix?: string
   /** What it holds: other names are other stores. */
   readonly name: string
   readonly log: Log
@@ -152,7 +153,7 @@ class RedisTtlStore implements TtlStore {
   readonly #base: string
   readonly #limits: TtlStoreLimits
 
-  constructor({ redisUrl, prefix, name, log, ...limits }: RedisTtlStoreSettings) {
+  constructor({ redisUrl, prefix = 'bailiwick', name, log, ...limits }: RedisTtlStoreSettings) {
     this.#redis = openRedis(redisUrl, log)
     this.#base = `{${prefix}:shelf:${name}}`
     this.#limits = limits

@@ -78,11 +78,8 @@ export class WorkStore {
 }
 
 /** Opens the work store for the workers of clusters: on Redis, or in this process, like the queue. */
-export function openWorkStore(
-  { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
-  log: Log,
-): WorkStore {
-  return new WorkStore(openTtlStore({ ...WORK_LIMITS, redisUrl, prefix: redisPrefix, name: 'work', log }))
+export function openWorkStore({ redisUrl }: { readonly redisUrl: string | undefined }, log: Log): WorkStore {
+  return new WorkStore(openTtlStore({ ...WORK_LIMITS, redisUrl, name: 'work', log }))
 }
 
 /** The comment and the suggestions for a pull request. */

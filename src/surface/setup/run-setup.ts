@@ -6,6 +6,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { githubApiUrl } from '../../config.ts'
 import { convertManifest } from '../../github/client/open-oauth.ts'
 import type { Environment } from '../../process/environment.ts'
+import { isExampleAccount, isExampleHost, webHost } from '../../process/public-host.ts'
 import { readGiven } from '../cli/given.ts'
 import type { Usage } from '../cli/usage.ts'
 import { type SetupSite, serveSetup } from './serve-setup.ts'
@@ -22,6 +23,8 @@ export const SETUP: Usage = {
     ['[--key FILE]', 'new file for the private key (default: bailiwick.private-key.pem)'],
     ['[--port N]', 'port of the page on this machine (default: a free one)'],
     ['[--force]', 'replace existing files'],
+    ['[--remove]', 'in place of a registration: list what the App of --env left on GitHub'],
+    ['[--yes]', 'with --remove: remove it, and uninstall the App'],
   ],
 }
 
@@ -91,10 +94,13 @@ function readArgs(args: readonly string[]) {
   if (organization !== undefined && !/^[A-Za-z\d][A-Za-z\d_-]{0,99}$/.test(organization)) {
     throw wrong('--organization is not the name of an organization')
   }
+  if (organization !== undefined && isExampleAccount(organization)) {
+    throw wrong(`--organization: ${organization} stands for the name of your organization`)
+  }
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is not a port')
   if (name !== undefined && !/^[^\p{C}]{1,34}$/u.test(name)) throw wrong('--name has 1 to 34 characters')
   if (url !== undefined && !isHttps(url)) throw wrong('--url is not an address that begins with https://')
-  if (url !== undefined && isExample(new URL(url).hostname)) {
+  if (url !== undefined && isExampleHost(new URL(url).hostname)) {
     throw new BailiwickError('usage', `--url: ${JSON.stringify(url)} is an example, which GitHub cannot reach`, {
       fix: 'Use the public https:// address of your web process.',
     })
@@ -113,10 +119,6 @@ function isHttps(text: string): boolean {
   const url = URL.parse(text)
   return url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === ''
 }
-
-/** Names that never lead to a host: RFC 2606, RFC 6761, and the one in our usage text. */
-const isExample = (host: string): boolean =>
-  /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost|your\.domain|your-domain\.com)\.?$/i.test(host)
 
 /** What the person who registers the App decides. */
 interface ManifestChoice {
@@ -231,14 +233,4 @@ function replace(path: string, content: string): void {
   rmSync(part, { force: true })
   writeFileSync(part, content, { mode: 0o600, flag: 'wx' })
   renameSync(part, path)
-}
-
-/** The web address of the GitHub whose API is at `apiUrl`: github.com, a tenant of ghe.com, an Enterprise Server. */
-export function webHost(apiUrl: string): string {
-  const url = new URL(apiUrl)
-  if (url.hostname === 'api.github.com' || /^api\.[a-z\d-]+\.ghe\.com$/.test(url.hostname)) {
-    return `${url.protocol}//${url.host.slice('api.'.length)}`
-  }
-  // an Enterprise Server has its API below /api/v3 of the same host
-  return url.origin
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { BailiwickError } from '../../base/errors.ts'
-import type { Log } from '../../process/log.ts'
+import { type Log, logAbout } from '../../process/log.ts'
 import type { Answer } from './answer.ts'
 
 /** The parts of Probot that the web process needs: checking a signature and running the handlers. */
@@ -56,13 +56,38 @@ export async function receiveWebhook(delivery: Delivery, body: Buffer, receiver:
   }
   const payload = parseObject(text)
   if (payload === undefined) return { status: 400, text: 'the body is not a JSON object' }
+  const { id, event } = delivery
   try {
-    await receiver.receive({ id: delivery.id, name: delivery.event, payload })
+    await logAbout({ delivery: id, event }, () => receiver.receive({ id, name: event, payload }))
     return { status: 200, text: 'ok' }
   } catch (err) {
-    log.error({ delivery: delivery.id, event: delivery.event, err }, 'webhook delivery failed')
+    log.error({ delivery: id, event, err }, 'webhook delivery failed')
     if (causes(err).some(isQueueGone)) return { status: 503, text: 'the job could not be stored: deliver again later' }
     return { status: 500, text: 'internal error' }
+  }
+}
+
+/** Between two lines about refused webhooks: anyone can send them. */
+const QUIET_MS = 60_000
+
+/** Logs that webhooks are refused, at once and then once a minute with their number. */
+export class RefusedWebhooks {
+  readonly #log: Pick<Log, 'warn'>
+  #saidAt = Number.NEGATIVE_INFINITY
+  #refused = 0
+
+  constructor(log: Pick<Log, 'warn'>) {
+    this.#log = log
+  }
+
+  note(now = Date.now()): void {
+    this.#refused++
+    if (now - this.#saidAt < QUIET_MS) return
+    const what =
+      'webhook refused: its signature does not match WEBHOOK_SECRET. If GitHub sent it, bailiwick doctor reports that'
+    this.#log.warn({ refused: this.#refused }, what)
+    this.#saidAt = now
+    this.#refused = 0
   }
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../../process/log.ts'
 import { type Answer, answer, BodyReader, refuse } from './answer.ts'
 import type { ClusterDoor } from './cluster-door.ts'
 import type { Pages } from './pages.ts'
-import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'
+import { type Receiver, RefusedWebhooks, readHeaders, receiveWebhook } from './receive-webhook.ts'
 
 const WEBHOOK_PATH = '/api/github/webhooks'
 
@@ -43,8 +43,10 @@ export interface WebServer {
  */
 export async function startServer(settings: ServerSettings): Promise<WebServer> {
   const bodies = new BodyReader()
+  const refused = new RefusedWebhooks(settings.log)
+  const isSaid = toldOnce()
   const server = createServer(TIMEOUTS, (request, response) => {
-    serve(request, response, settings, bodies).catch(err => {
+    serve(request, response, settings, { bodies, refused, isSaid }).catch(err => {
       settings.log.error({ err }, 'request failed')
       if (response.headersSent) response.destroy()
       else return refuseAny(request, response, settings, { status: 500, text: 'internal error' })
@@ -68,11 +70,11 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   settings: ServerSettings,
-  bodies: BodyReader,
+  { bodies, refused, isSaid }: ServerState,
 ): Promise<void> {
   const path = request.url?.split('?', 1)[0]
   if (path === '/healthz' && request.method === 'GET') return answer(response, { status: 200, text: 'ok' })
-  if (path === '/readyz' && request.method === 'GET') return sayReady(response, settings)
+  if (path === '/readyz' && request.method === 'GET') return sayReady(response, settings, isSaid)
   if (path === '/metrics' && settings.metrics) return serveMetrics(request, response, settings.metrics)
   if (await settings.clusters?.serve(request, response)) return
   if (path !== WEBHOOK_PATH && (await settings.pages?.serve(request, response))) return
@@ -80,7 +82,10 @@ async function serve(
     return refuseAny(request, response, settings, { status: 404, text: 'not found' })
   }
   if (request.method !== 'POST') return refuse(request, response, { status: 405, text: 'only POST' })
-  response.once('finish', () => settings.onDelivery?.(response.statusCode))
+  response.once('finish', () => {
+    settings.onDelivery?.(response.statusCode)
+    if (response.statusCode === 401) refused.note()
+  })
   await serveWebhook(request, response, settings.receiver, settings.log, bodies)
 }
 
@@ -111,12 +116,33 @@ async function serveWebhook(
   answer(response, await receiveWebhook(delivery, body, receiver, log))
 }
 
-async function sayReady(response: ServerResponse, { ready, notReady, log }: ServerSettings): Promise<void> {
+interface ServerState {
+  readonly bodies: BodyReader
+  readonly refused: RefusedWebhooks
+  readonly isSaid: (problem: string) => boolean
+}
+
+/** Whether this was the last problem, too: a probe asks every few seconds. */
+function toldOnce(): (problem: string) => boolean {
+  let last = ''
+  return problem => {
+    const isSame = problem === last
+    last = problem
+    return isSame
+  }
+}
+
+async function sayReady(
+  response: ServerResponse,
+  { ready, notReady, log }: ServerSettings,
+  isSaid: ServerState['isSaid'],
+): Promise<void> {
   try {
     await ready()
+    isSaid('')
     answer(response, { status: 200, text: 'ready' })
   } catch (err) {
-    log.warn({ err }, 'not ready')
+    if (!isSaid(err instanceof Error ? err.message : String(err))) log.warn({ err }, 'not ready')
     const code = err instanceof BailiwickError ? err.code : undefined
     // this text is public
     const why = code === 'config' ? 'Redis could lose jobs, and the log has the remedy' : 'the queue does not respond'

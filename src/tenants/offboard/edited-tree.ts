@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isScalar, parseDocument, visit } from 'yaml'
 import { overlayTree } from '../../fleet/rendering/trees.ts'
-import { parentOf, type Tree } from '../../git/tree.ts'
+import { parentOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { joinPath, KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 
 /** The new content of files; null: the file is deleted. */
@@ -10,30 +10,32 @@ export type Edits = ReadonlyMap<string, string | null>
 /** A tree after edits. Directories without a file are gone, as in git. */
 export function editedTree(tree: Tree, edits: Edits): Tree {
   const written = new Map([...edits].filter((one): one is [string, string] => one[1] !== null))
-  const gone = new Set([...edits].filter(([, text]) => text === null).map(([path]) => path))
+  const gone = [...edits.keys()].filter(path => !written.has(path)).sort()
   const over = overlayTree(tree, written)
-  if (gone.size === 0) return over
-  const empty = emptied(over, gone)
-  const isLeft = (path: string) => !gone.has(path) && !empty.has(path)
+  if (gone.length === 0) return over
+  const id = hash('sha1', JSON.stringify([over.id, gone]))
+  const away = new Set(gone)
+  // what lies in another directory comes before it
+  const changed = new Set(gone.flatMap(directoriesOf).sort((a, b) => b.length - a.length))
+  for (const path of changed) {
+    if (path !== '' && over.list(path).every(entry => away.has(entry.path))) away.add(path)
+  }
+  // the id of a directory stands for all that is in it
+  const left = (entry: TreeEntry | undefined): TreeEntry[] => {
+    if (!entry || away.has(entry.path)) return []
+    return [changed.has(entry.path) ? { ...entry, id: hash('sha1', `${id} ${entry.path}`) } : entry]
+  }
   return {
-    id: hash('sha1', JSON.stringify([over.id, [...gone].sort()])),
-    entry: path => (isLeft(path) ? over.entry(path) : undefined),
-    list: path => (isLeft(path) ? over.list(path).filter(entry => isLeft(entry.path)) : []),
+    id,
+    entry: path => left(over.entry(path))[0],
+    list: path => (away.has(path) ? [] : over.list(path).flatMap(left)),
     read: path => over.read(path),
   }
 }
 
-function emptied(tree: Tree, gone: ReadonlySet<string>): Set<string> {
-  const empty = new Set<string>()
-  const paths = [...gone].sort((a, b) => b.split('/').length - a.split('/').length)
-  for (const path of paths) {
-    for (let here = parentOf(path); here !== ''; here = parentOf(here)) {
-      if (!tree.list(here).every(entry => gone.has(entry.path) || empty.has(entry.path))) break
-      empty.add(here)
-    }
-  }
-  return empty
-}
+/** The directories that a path lies in, the root too. */
+const directoriesOf = (path: string): string[] =>
+  path === '' ? [] : [parentOf(path), ...directoriesOf(parentOf(path))]
 
 /** The text of a file; undefined where there is none. */
 export function textAt(tree: Tree, path: string): string | undefined {

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { FleetSession } from '../../fleet/graph/fleet-session.ts'
 import { type Fleet, type FleetNode, nodesByKey } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import { canonical, stringAt } from '../../kube/node.ts'
@@ -50,7 +51,8 @@ export interface OffboardPlan {
  * be, `offboard-layout` with file and line for what cannot be edited with certainty.
  */
 export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: string, branch: string): OffboardPlan {
-  const before = fleetAt(tree, fleetUrl, branch)
+  const session = new FleetSession()
+  const before = fleetAt(tree, fleetUrl, branch, session)
   const clusters = clustersOf(before, request)
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
@@ -64,7 +66,7 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   const ending = new Set(nodes.map(({ key }) => key))
   refuseDependents(before, ending)
   const placed = placedIn(before, fleetUrl, ending)
-  const home = (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch)
+  const home = (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch, session)
   const edits = removeObjects(tree, placed, isDoomed, request.tenant)
   const after = home(edits)
   const problem = compareOffboarded(before, after, isDoomed, ending)

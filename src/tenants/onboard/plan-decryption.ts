@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, parseAllDocuments, type YAMLMap } from 'yaml'
 import { BailiwickError } from '../../base/errors.ts'
+import { FleetSession } from '../../fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import { overlayTree } from '../../fleet/rendering/trees.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -29,7 +30,8 @@ interface DecryptionPlan {
  * cluster stays as it is. Throws `onboard-input` for an unknown cluster and `onboard-layout` where this is not possible.
  */
 export function planDecryption(tree: Tree, fleetUrl: string, branch: string, cluster: string): DecryptionPlan {
-  const before = fleetAt(tree, fleetUrl, branch)
+  const session = new FleetSession()
+  const before = fleetAt(tree, fleetUrl, branch, session)
   const { node: key, base } = tenantLayout(before, tree, fleetUrl, cluster)
   const { kustomization, namespace, name } = before.nodes.find(one => one.key === key)!
   const { root } = kustomization
@@ -46,7 +48,7 @@ export function planDecryption(tree: Tree, fleetUrl: string, branch: string, clu
   const path = root.origin.file
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(tree.read(path))
   const content = addDecryption({ file: path, text, namespace, name }, DEFAULT_SECRET)
-  const after = fleetAt(overlayTree(tree, new Map([[path, content]])), fleetUrl, branch)
+  const after = fleetAt(overlayTree(tree, new Map([[path, content]])), fleetUrl, branch, session)
   const changed = changedObjects(before, after)
   const [only, second] = changed
   if (only !== undefined && second === undefined)

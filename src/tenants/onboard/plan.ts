@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { FleetSession } from '../../fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import { overlayTree } from '../../fleet/rendering/trees.ts'
 import { TENANT_ROLE } from '../../fleet/tenancy/tenancy.ts'
@@ -53,7 +54,8 @@ export interface OnboardPlan {
  * Throws `onboard-input` for a request that may not be, `onboard-layout` for a fleet in which its place is not clear.
  */
 export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
-  const before = fleetAt(tree, fleetUrl, branch)
+  const session = new FleetSession()
+  const before = fleetAt(tree, fleetUrl, branch, session)
   const wanted = withCapsuleAccount(asked, before)
   const layouts = wanted.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
   if (wanted.access ?? wanted.decryption) assertDecrypting(before, layouts)
@@ -84,7 +86,7 @@ export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: stri
     ...overlayEdits(request, tree, layouts, roles),
   ])
   const expected = expectedIn(request, layouts, roles, own.objects.keys(), created, capsule)
-  const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
+  const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch, session })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
   const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
   const made = changed(tree, files).filter(({ path }) => !awaited.has(path))
@@ -274,11 +276,11 @@ function fitting(
   drafts: ReadonlyMap<string, string>,
   layouts: readonly TenantLayout[],
   expected: Expected,
-  home: { readonly url: string; readonly branch: string },
+  home: { readonly url: string; readonly branch: string; readonly session: FleetSession },
 ): { files: ReadonlyMap<string, string>; notes: readonly string[] } {
   const problems: string[] = []
   for (const move of namespaceMoves(tree, drafts, layouts)) {
-    const after = fleetAt(overlayTree(tree, move.files), home.url, home.branch)
+    const after = fleetAt(overlayTree(tree, move.files), home.url, home.branch, home.session)
     const problem = compareFleets(before, after, expected)
     if (problem === undefined) return { files: move.files, notes: move.notes }
     problems.push(`${move.name}: ${problem}`)

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { buildFleet } from '../../fleet/graph/build-fleet.ts'
+import { FleetSession } from '../../fleet/graph/fleet-session.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { addressIn } from '../../fleet/model/fleet-config.ts'
 import type { OpaqueSource, SourceContent } from '../../fleet/model/input.ts'
@@ -102,14 +102,14 @@ const clean = (path: string) =>
 
 /**
  * The fleet of one tree, nothing but the fleet repository being read: tenants' sources stay opaque. A tag or range of versions of
- * the fleet is taken for what it will be.
+ * the fleet is taken for what it will be. In a session, what did not change since the trees before is not rendered again.
  */
-export function fleetAt(tree: Tree, url: string, branch: string): Fleet {
+export function fleetAt(tree: Tree, url: string, branch: string, session = new FleetSession()): Fleet {
   const own = { url: normaliseUrl(url), commit: '', tree }
   const [sources, opaque]: [SourceContent[], OpaqueSource[]] = [[], []]
   // each round can only reveal sources that the fleet repository itself declares, so two rounds are the rule
   for (let round = 0; ; round++) {
-    const fleet = buildFleet({ fleet: { ...own, branch }, sources, opaque })
+    const fleet = session.build({ fleet: { ...own, branch }, sources: [...sources], opaque: [...opaque] })
     if (fleet.wanted.length === 0 || round === 20) return fleet
     const home = addressIn(fleet.config.aliases, own.url)
     for (const { url, ref } of fleet.wanted) {

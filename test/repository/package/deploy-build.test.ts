@@ -6,7 +6,7 @@ import { run } from '../../surface/cli/run-main.ts'
 import { findProgram, programs } from '../runner/programs.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const FOLDERS = ['app', 'example', 'worker', 'hub']
+const FOLDERS = ['.', 'app', 'example', 'worker', 'hub']
 
 test.for(FOLDERS)('kustomize builds the same of deploy/%s as `render` does', async (folder, { skip }) => {
   const kustomize = findProgram('kustomize')

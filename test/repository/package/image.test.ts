@@ -152,7 +152,9 @@ describe.skipIf(!hasRedis)("each service's command", () => {
     ['worker', worker],
   ])('%s', async (_, service) => {
     const port = await freePort()
-    const here = { HOST: '127.0.0.1', PORT: `${port}`, REDIS_URL: `redis://127.0.0.1:${redisPort}`, CACHE_DIR: folder }
+    // beside a Redis, only workers evaluate
+    const cache = service === worker ? { CACHE_DIR: folder } : {}
+    const here = { HOST: '127.0.0.1', PORT: `${port}`, REDIS_URL: `redis://127.0.0.1:${redisPort}`, ...cache }
     const emptied = Object.entries(service.environment ?? {}).filter(([, value]) => value === '')
     const own = [...Object.keys(here), ...emptied.map(([name]) => name), 'PRIVATE_KEY_PATH']
     expect(Object.keys(service.environment ?? {}).sort()).toEqual(own.sort())

@@ -14,12 +14,14 @@ for folder in /proc /dev $folders; do mkdir -p "$root$folder"; done
 mount --bind "$root" "$root"
 mount -o remount,bind,ro "$root"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+mount --rbind /proc "$root/proc"
+mount --rbind /dev "$root/dev"
+# the folders may be there, below others that only their owner may enter
+mount -t tmpfs -o mode=755 tmpfs "$root/dev/shm"
 for folder in $folders; do
   mkdir -p "$root$folder"
   mount --bind "$folder" "$root$folder"
 done
-mount --rbind /proc "$root/proc"
-mount --rbind /dev "$root/dev"
 as=
 if [ "$IN_IMAGE" = 0 ]; then
   for folder in $folders; do

@@ -53,6 +53,7 @@ describe('what a start loads', () => {
       'src/base/missing-package.ts',
       'src/base/name-list.ts',
       'src/base/removed.ts',
+      'src/base/version.ts',
       'src/base/visible.ts',
       'src/report/text/fit-budget.ts',
       'src/report/text/place.ts',

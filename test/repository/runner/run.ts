@@ -1,16 +1,18 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { constants } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
 import { findFlux, NO_FLUX } from '../../../tools/envtest/flux-assets.ts'
 import { shareOf } from '../../attacks/shares.ts'
 import { changedSince, testsOf } from './changed-tests.ts'
+import { ALL } from './longest-first.ts'
 import { filesToRunAgain, mergeTallies } from './merge-tallies.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
 import { SLOW } from './slow.ts'
 import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
+import { temporaryRoot } from './temporary-root.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -18,18 +20,19 @@ const root = resolve(import.meta.dirname, '../../..')
 const COMPILED = join(root, 'node_modules/.cache/compiled')
 
 /**
- * `npm test`, `npm run test:slow` (`--slow`): the quick or the slow tests, then the ones left out with their reasons;
- * the last line is the count. `npm test -- FILTER...`: what matches, quick or slow. BAILIWICK_TALLY names a file that
+ * `npm test`, `npm run test:slow` (`--slow`), `npm test -- --all`: the quick tests, the slow ones, or both side by side, then
+ * the ones left out with their reasons; the last line is the count. `npm test -- FILTER...`: what matches, quick or slow. BAILIWICK_TALLY names a file that
  * keeps the count for test/repository/runner/sum-up.ts. `npm test -- --changed [COMMIT]`: what the changes since a commit may change.
  */
 async function main(): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
+  const directory = mkdtempSync(join(temporaryRoot(), 'bailiwick-test-'))
   try {
     const given = argumentsOf(process.argv.slice(2))
     if (given === undefined) {
       console.log('No test reads what was changed.')
       return 0
     }
+    fillCompiled()
     const { code, tally } = await run(directory, given)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
@@ -69,7 +72,7 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
 
 /** What README.md says of the number of quick tests, if all of them ran and it is not true. */
 function fewerThanDocumented({ passed, failed, skipped }: Tally, given: readonly string[]): string | undefined {
-  if (given.join(' ') !== '--project quick') return undefined
+  if (!['--project quick', `--project ${ALL} --project on redis`].includes(given.join(' '))) return undefined
   const [, documented = 'NaN'] =
     /`npm test` runs more than ([\d,]+) tests/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
   const ran = passed + failed + skipped.length
@@ -78,13 +81,18 @@ function fewerThanDocumented({ passed, failed, skipped }: Tally, given: readonly
     : `README.md: "more than ${documented} tests", and there are ${ran}. Correct it.`
 }
 
+/** Whether the quick and the slow tests run side by side. */
+const hasAll = (given: readonly string[]): boolean => given.includes(ALL)
+
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
 function argumentsOf(all: readonly string[]): readonly string[] | undefined {
   const changed = all.indexOf('--changed')
   if (changed >= 0) return changedArguments(all.slice(0, changed), all.slice(changed + 1))
   const given = all.flatMap(argument => caseArguments(argument) ?? [argument])
-  const rest = given.filter(argument => argument !== '--slow')
-  if (rest.length < given.length) return ['--project', 'slow', '--project', 'on redis', ...rest]
+  const rest = given.filter(argument => argument !== '--slow' && argument !== '--all')
+  if (rest.length < given.length) {
+    return ['--project', given.includes('--all') ? ALL : 'slow', '--project', 'on redis', ...rest]
+  }
   const chosen = rest.some(argument => !argument.startsWith('-') || argument.startsWith('--project'))
   return chosen ? rest : ['--project', 'quick', ...rest]
 }
@@ -106,12 +114,27 @@ function caseArguments(argument: string): readonly string[] | undefined {
   return share === undefined ? undefined : [`test/attacks/attacks-${share}.test.ts`, '-t', `^${id}: `]
 }
 
+/** Threads, and processes that tests kill, read what was compiled, and never write it: in a fresh clone one that ends does. */
+function fillCompiled(): void {
+  if (existsSync(COMPILED)) return
+  const parts = ['src/start-site', 'workers/start-workers', 'workers/fleets/evaluate', 'src/tenants/onboard/plan']
+  const args = [...parts.flatMap(part => ['--import', `./${part}.ts`]), '--eval', 'process.exit()']
+  spawnSync(nodePath(), args, { cwd: root, env: { ...process.env, NODE_COMPILE_CACHE: COMPILED }, stdio: 'inherit' })
+}
+
 function vitest(report: string, given: readonly string[]): Promise<number> {
   const reporters = ['--reporter=default', `--reporter=${join(root, 'test/repository/runner/tally-reporter.ts')}`]
   const child = spawn(nodePath(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...given], {
     cwd: root,
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env, ...programVariables(), BAILIWICK_TALLY: report },
+    env: {
+      NODE_COMPILE_CACHE: COMPILED,
+      ...process.env,
+      ...programVariables(),
+      BAILIWICK_TALLY: report,
+      ...(hasAll(given) ? { BAILIWICK_ALL_TESTS: '1' } : {}),
+      TMPDIR: dirname(report),
+    },
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal))
   return new Promise((settle, reject) => {

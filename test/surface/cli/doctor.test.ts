@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../../src/config.ts'
 import { problemsOf, readSettings } from '../../../src/process/settings.ts'
+import { diagnosePublicUrl } from '../../../src/surface/doctor/diagnose-reach.ts'
 import { acme } from '../../../tools/github/acme.ts'
 import { runProgram } from '../../workers/app/run-program.ts'
 import { hasRedis, startRedis } from '../../workers/queue/start-redis.ts'
@@ -122,7 +124,9 @@ describe('the App on GitHub', () => {
 
   test('an account that is not served', async () => {
     const { of } = await doctor({ ALLOWED_ACCOUNTS: 'other' })
-    expect(of('installation')[0]).toMatchObject({ state: 'weak', message: 'acme is not in ALLOWED_ACCOUNTS' })
+    expect(of('installation')).toContainEqual(
+      expect.objectContaining({ state: 'weak', message: 'acme is not in ALLOWED_ACCOUNTS' }),
+    )
   })
 })
 
@@ -152,6 +156,85 @@ describe.skipIf(!hasRedis)('Redis', () => {
   })
 })
 
+describe('what the settings name', () => {
+  test('fleets and accounts where the App is not installed', async () => {
+    const clusters = join(scratch(), 'clusters.yaml')
+    writeFileSync(clusters, 'clusters: [{name: staging, fleet: "https://github.com/acme/nothing", mode: gate}]\n')
+    const changes = { FLEETS: 'acme/fleet,acme/flet', ALLOWED_ACCOUNTS: 'acme,YOURS', CLUSTERS_FILE: clusters }
+    const { code, of } = await doctor(changes)
+    expect(code).toBe(1)
+    expect(of('installation').map(({ state, message }) => `${state}: ${message}`)).toEqual([
+      'weak: ALLOWED_ACCOUNTS names yours, where the App is not installed',
+      'weak: FLEETS names acme/flet, where the App is not installed',
+      'weak: the cluster staging of clusters.yaml names https://github.com/acme/nothing, where the App is not installed',
+      'ok: the installation of acme has every permission',
+    ])
+  })
+
+  test.each([
+    ['https://bailiwick.example.com', 'https://api.github.com', /is the example/],
+    ['https://bailiwick.your.domain', 'https://git.acme.dev/api/v3', /is the example/],
+    ['https://10.1.2.3', 'https://api.github.com', /cannot reach/],
+    ['https://[fd00::1]', 'https://api.acme.ghe.com', /cannot reach/],
+    ['https://bailiwick', 'https://api.github.com', /cannot reach/],
+    ['https://bailiwick.svc', 'https://api.github.com', /cannot reach/],
+    ['http://localhost:3000', 'https://api.github.com', /is the example|cannot reach/],
+    ['https://10.1.2.3', 'https://git.acme.dev/api/v3', undefined],
+    ['http://localhost:3000', 'http://127.0.0.1:1', undefined],
+    ['https://bailiwick.acme.dev', 'https://api.github.com', undefined],
+  ])('PUBLIC_URL %s with %s', (publicUrl, githubApiUrl, problem) => {
+    const found = diagnosePublicUrl({ publicUrl, githubApiUrl })
+    expect(found).toHaveLength(problem === undefined ? 0 : 1)
+    if (problem) expect(found[0]).toMatchObject({ state: 'weak', message: expect.stringMatching(problem) })
+  })
+
+  test('a cache that cannot be written, and keys of workers that a start refuses', async () => {
+    const home = scratch()
+    writeFileSync(join(home, 'file'), '')
+    const unwritable = await doctor({ CACHE_DIR: join(home, 'file', 'cache') })
+    expect([unwritable.code, unwritable.of('settings')[0]?.message]).toEqual([
+      1,
+      `CACHE_DIR names ${home}/file/cache, which cannot be written (ENOTDIR)`,
+    ])
+    const clusters = join(home, 'clusters.yaml')
+    const entry = (name: string, key: string) =>
+      `  - {name: ${name}, fleet: "https://github.com/acme/fleet", mode: reconcile, workerKey: ${key}}\n`
+    const wrong = async (text: string) => {
+      writeFileSync(clusters, `clusters:\n${text}`)
+      const { code, of } = await doctor({ CLUSTERS_FILE: clusters })
+      expect(code).toBe(1)
+      return of('clusters').filter(({ state }) => state === 'wrong')
+    }
+    expect(await wrong(entry('a', 'none'))).toMatchObject([{ message: expect.stringMatching(/none.*cannot be read/) }])
+    writeFileSync(join(home, 'key'), 'k'.repeat(64))
+    expect(await wrong(entry('a', 'key') + entry('b', 'key'))).toMatchObject([
+      { message: 'the clusters a and b have the same workerKey' },
+    ])
+  })
+
+  test('a worker in a cluster is asked for its own settings, and for none of the App', async () => {
+    const home = scratch()
+    const clusters = join(home, 'clusters.yaml')
+    writeFileSync(clusters, 'clusters: [{name: staging, fleet: "https://github.com/acme/fleet", mode: reconcile}]\n')
+    const env = { WORKER_CLUSTERS: 'other', CLUSTERS_FILE: clusters, WEB_URL: 'https://bailiwick.acme.dev' }
+    const check = async (more: Record<string, string>) => {
+      const { stdout } = await runWith({ ...env, ...more }, home, 'doctor', '--process', 'worker', '-o', 'json')
+      return (JSON.parse(stdout).checks as Check[]).map(({ state, message }) => `${state}: ${message}`)
+    }
+    expect(await check({})).toEqual(['wrong: WORKER_KEY_FILE is missing'])
+    const WORKER_KEY_FILE = join(home, 'key')
+    expect(await check({ WORKER_KEY_FILE })).toEqual([
+      'wrong: WORKER_KEY_FILE cannot be read',
+      'ok: every setting is valid',
+    ])
+    writeFileSync(WORKER_KEY_FILE, 'k'.repeat(64))
+    expect(await check({ WORKER_KEY_FILE })).toEqual([
+      `wrong: ${clusters} has no cluster other with \`mode: reconcile\``,
+      'ok: every setting is valid',
+    ])
+  })
+})
+
 test('the clusters file is read', async () => {
   const file = join(scratch(), 'clusters.yaml')
   writeFileSync(file, 'clusters: [')
@@ -171,4 +254,28 @@ test('text: what is wrong first, no line wider than 100 columns', async () => {
   expect(stdout).toMatch(/^STATE +CHECK +FOUND\nweak +installation +acme is not in ALLOWED_ACCOUNTS\n/)
   expect(stdout).toContain('\nWhat to do\n')
   expect(Math.max(...stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
+})
+
+describe('webhooks, by the list of deliveries of GitHub', () => {
+  test('taken, refused for the secret, and lost on the way', async () => {
+    const answers = [200, 401, 404]
+    const server = createServer((_, response) => response.writeHead(answers.shift() ?? 500).end())
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    world.github.app.webhookUrl = `http://127.0.0.1:${port}/api/github/webhooks`
+    const found: string[] = []
+    for (const _ of [...answers]) {
+      world.github.send(world.github.app, 'ping', {})
+      await world.github.idle()
+      const { of } = await doctor()
+      found.push(...of('webhooks').map(({ state, message }) => `${state}: ${message.replace(/\(.*?\) /, '')}`))
+    }
+    world.github.app.webhookUrl = undefined
+    server.close()
+    expect(found).toEqual([
+      'ok: the web process took the last webhook',
+      'wrong: the last webhook was refused: its signature does not match WEBHOOK_SECRET',
+      'wrong: the last webhook failed with the status 404',
+    ])
+  })
 })

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { fitLines } from '../../../src/report/text/fit-budget.ts'
 import { COMMANDS } from '../../../src/surface/cli/commands.ts'
 import { main } from '../../../src/surface/cli/main.ts'
@@ -9,7 +10,7 @@ import { terminalIo } from '../../../src/surface/cli/terminal.ts'
 import { appendDecisions } from '../../../src/verdict/append-decisions.ts'
 import { shell } from '../../base/git/temporary-folder.ts'
 import { decision } from '../../verdict/trail/decisions.ts'
-import { repository, write } from './run-main.ts'
+import { repository, scratch, write } from './run-main.ts'
 import { twoTenants } from './two-tenants.ts'
 
 const ACME = join(import.meta.dirname, '../../fleet/fleets/acme')
@@ -127,7 +128,21 @@ git update-index --add --cacheinfo "100644,$(git hash-object -w entry),$1"
 git -c commit.gpgsign=false commit -q -m trail
 git checkout -q --force main`
 
+let template: string | undefined
+afterAll(() => template && rmSync(template, { recursive: true }))
+
+/** A copy of the fleet with long names for one command line, which may change it. */
 function longFleet(): string {
+  if (template === undefined) {
+    template = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
+    cpSync(makeLongFleet(), template, { recursive: true })
+  }
+  const dir = scratch()
+  cpSync(template, dir, { recursive: true })
+  return dir
+}
+
+function makeLongFleet(): string {
   const dir = twoTenants(LONG_NAMES)
   const list = join(dir, 'infrastructure/kustomization.yaml')
   write(dir, { 'infrastructure/refused.yaml': REFUSED, 'infrastructure/policies.yaml': POLICIES })

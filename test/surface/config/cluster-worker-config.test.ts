@@ -49,13 +49,11 @@ test('http is for this machine only', () => {
   expect(read({ WEB_URL: 'http://127.0.0.1:3000' })?.webUrl).toBe('http://127.0.0.1:3000')
 })
 
-test('the key of values is read from its file, and shown by nothing', () => {
-  const key = 'k'.repeat(32)
-  const readKey = (text: string) =>
-    readClusterWorkerConfig({ ...environment, VALUES_KEY_FILE: '/k' }, path => (path === '/k' ? text : ''))
-  expect(readKey(`${key}\n`)?.valuesKey).toBe(key)
-  expect(JSON.stringify(readKey(key))).not.toContain(key)
-  expect(read()?.valuesKey).toBeUndefined()
-  for (const text of ['', 'k'.repeat(31), 'k'.repeat(513), `${key}\n${key}\n`, `${key} x`])
-    expect(() => readKey(text)).toThrow(/^VALUES_KEY_FILE names a file that holds no key$/)
+test.each([
+  ['REDIS_PREFIX', /database of its own/],
+  ['VALUES_KEY_FILE', /remove it/],
+])('%s of an earlier release is refused with what to do', (name, fix) => {
+  expect(() => read({ [name]: 'x' })).toThrow(
+    expect.objectContaining({ message: `${name} was removed from the settings`, fix: expect.stringMatching(fix) }),
+  )
 })

@@ -16,10 +16,10 @@ describe('settings', () => {
     expect(config).toMatchObject({
       appId: 4711,
       redisUrl: undefined,
-      redisPrefix: 'bailiwick',
       clustersFile: undefined,
       allowedAccounts: undefined,
       githubApiUrl: 'https://api.github.com',
+      cacheMb: 1024,
       logLevel: 'info',
       resyncSeconds: 60,
       pruneShare: 30,
@@ -42,11 +42,11 @@ describe('settings', () => {
     const config = readConfig(
       environment({
         REDIS_URL: 'rediss://:pass@redis:6380/1',
-        REDIS_PREFIX: 'blue',
         CLUSTERS_FILE: 'package.json',
         ALLOWED_ACCOUNTS: ' Acme, acme-labs,acme ',
         GITHUB_API_URL: 'https://ghe.example.com/api/v3/',
         CACHE_DIR: '/var/cache/bailiwick',
+        CACHE_MB: '2048',
         LOG_LEVEL: 'debug',
         RESYNC_SECONDS: '5',
         PRUNE_SHARE: '50',
@@ -62,10 +62,10 @@ describe('settings', () => {
       }),
     )
     expect(config).toMatchObject({
-      redisPrefix: 'blue',
       allowedAccounts: ['acme', 'acme-labs'],
       githubApiUrl: 'https://ghe.example.com/api/v3',
       cacheDir: '/var/cache/bailiwick',
+      cacheMb: 2048,
       logLevel: 'debug',
       resyncSeconds: 5,
       pruneShare: 50,
@@ -118,7 +118,6 @@ describe('settings', () => {
     ['HOST', 'a b'],
     ['REDIS_URL', 'localhost:6379'],
     ['REDIS_URL', 'http://localhost'],
-    ['REDIS_PREFIX', 'a:b'],
     ['CLUSTERS_FILE', '/absent/clusters.yaml'],
     ['ALLOWED_ACCOUNTS', ''],
     ['ALLOWED_ACCOUNTS', 'acme,,beta'],
@@ -133,6 +132,7 @@ describe('settings', () => {
     ['TRAIL', 'yes'],
     ['SWEEP_SECONDS', '0'],
     ['JOB_LOCK_MS', '999'],
+    ['CACHE_MB', '511'],
     ['RENDER_THREADS', '0'],
     ['RENDER_TIMEOUT_MS', '99'],
     ['RENDER_HEAP_MB', '63.5'],

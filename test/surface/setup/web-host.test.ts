@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { webHost } from '../../../src/surface/setup/run-setup.ts'
+import { webHost } from '../../../src/process/public-host.ts'
 
 test.each([
   ['https://api.github.com', 'https://github.com'],

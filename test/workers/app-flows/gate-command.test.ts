@@ -17,9 +17,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => stage?.close())
 
-async function gate(): Promise<void> {
+async function gate(words = ''): Promise<void> {
   const { github } = stage
-  github.comment({ repo: FLEET, issue: reportOf(github).number, body: '/bailiwick gate', as: 'ada' })
+  github.comment({ repo: FLEET, issue: reportOf(github).number, body: `/bailiwick gate${words}`, as: 'ada' })
   await stage.settle()
 }
 
@@ -52,6 +52,23 @@ test('the default branch requires the plain name, another one its own, whatever 
     ['Bailiwick', ['refs/heads/main'], [CHECK_NAME]],
     ['Bailiwick (stable)', ['refs/heads/stable'], [checkNameOf('stable')]],
   ])
+}, 120_000)
+
+test('off takes back every ruleset that it set, and nothing else; gate sets them again', async () => {
+  const { github } = stage
+  const lastReply = () => github.commentsOf(FLEET, reportOf(github).number).at(-1)?.body ?? ''
+  const before = rulesets()
+  const foreign = [...github.world.rulesets.values()].find(({ name }) => name === 'Bailiwick')!
+  const id = Math.max(...github.world.rulesets.keys()) + 1
+  github.world.rulesets.set(id, { ...foreign, id, name: 'House rules' })
+  await gate(' no')
+  expect(rulesets()).toHaveLength(before.length + 1)
+  await gate(' off')
+  expect(rulesets()).toEqual([['House rules', ['refs/heads/main'], [CHECK_NAME]]])
+  expect(lastReply()).toContain('Other rules that require the check stay')
+  github.world.rulesets.delete(id)
+  await gate()
+  expect(rulesets()).toEqual(before)
 }, 120_000)
 
 test('GitHub had nothing to complain about', () => {

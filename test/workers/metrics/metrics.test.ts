@@ -24,7 +24,7 @@ test('jobs, verdicts, requests, the queue and the thread are told in the format 
   const queue = new InProcessQueue(silentLog, { attempts: 1, backoffMs: 1 })
   metrics.watchQueue(() => queue.depths())
   metrics.watchThread(async () => 1_234)
-  const measured = measureJobs(queue, metrics)
+  const measured = measureJobs(queue, metrics, silentLog)
   measured.work('validate-pull-request', async () => undefined)
   measured.work('sweep', async () => {
     throw new Error('no')

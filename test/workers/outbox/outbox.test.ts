@@ -63,7 +63,7 @@ function contract(title: string, open: () => Outbox): void {
   })
 }
 
-contract('in this process', () => openOutbox({ redisUrl: undefined, redisPrefix: 'test' }, silentLog))
+contract('in this process', () => openOutbox({ redisUrl: undefined }, silentLog))
 
 describe.skipIf(!hasRedis)('Redis', () => {
   let redis: TestRedis
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     redis = await startRedis()
   })
   afterAll(() => redis?.stop())
-  const open = () => openOutbox({ redisUrl: redis.url, redisPrefix: 'test' }, silentLog)
+  const open = () => openOutbox({ redisUrl: redis.url }, silentLog)
 
   contract('on a real Redis', open)
 

@@ -32,6 +32,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const kill = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return
     server.kill('SIGKILL')
+    server.ref()
     await once(server, 'exit')
   }
   return {
@@ -49,6 +50,20 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   }
 }
 
+const kept: TestRedis[] = []
+const idle: TestRedis[] = []
+process.once('exit', () => {
+  for (const redis of kept) void redis.kill()
+})
+
+/** One that this process had before, empty again, or a new one, which ends with the process. */
+export async function keptRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
+  const free = idle.pop()
+  const redis = free ?? (await startRedis())
+  if (!free) kept.push(redis)
+  return { url: redis.url, stop: () => redis.flush().then(() => void idle.push(redis)) }
+}
+
 /** A port that nothing listened on a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -61,6 +76,7 @@ export async function freePort(): Promise<number> {
 
 async function launch(options: readonly string[], url: string): Promise<ChildProcess> {
   const server = spawn('redis-server', [...options], { stdio: 'ignore' })
+  server.unref()
   await until(() =>
     command(url, 'ping').then(
       answer => answer === 'PONG',

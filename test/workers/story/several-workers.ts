@@ -41,7 +41,7 @@ export async function startWithWorkers(environment: Record<string, string>, opti
   const sets = await Promise.all(
     Array.from({ length: SETS }, (_, index) => {
       const cache = join(environment.CACHE_DIR!, String(index))
-      return startSet({ ...environment, CACHE_DIR: cache }, publicUrl, options)
+      return startSet({ RENDER_THREADS: '1', ...environment, CACHE_DIR: cache }, publicUrl, options)
     }),
   )
   return {
@@ -62,8 +62,8 @@ async function startSet(
 ): Promise<WorkerSet> {
   const config = readWorkerConfig(environment)
   const log = createLog(config.logLevel)
-  const { redisUrl, redisPrefix: prefix } = config
-  const queue = openQueue({ redisUrl, prefix, log, retry, locks: lockTimes(LOCK_MS) })
+  const { redisUrl } = config
+  const queue = openQueue({ redisUrl, log, retry, locks: lockTimes(LOCK_MS) })
   hasten(queue)
   const { metrics } = openMetrics(config, queue)
   const store = openPages(config, log)

@@ -11,7 +11,7 @@ import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
 import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { type FakeGitHub, type GitHubOptions, startGitHub } from '../../../tools/github/start.ts'
 import { fleetFiles } from '../../fleet/fleets/read-fleet.ts'
-import { hasRedis, startRedis } from '../queue/start-redis.ts'
+import { hasRedis, keptRedis } from '../queue/start-redis.ts'
 import { bootstrap } from './bootstrap.ts'
 import { openKeptThread } from './kept-threads.ts'
 import { settingsOf } from './settings.ts'
@@ -103,7 +103,7 @@ const defined = (settings: Readonly<Record<string, string | undefined>>): Record
 
 /** Tests that chose nothing run as vitest.config.ts says; those of the second way leave themselves out without Redis. */
 async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: StageOptions) {
-  return redis && hasRedis ? startRedis() : undefined
+  return redis && hasRedis ? keptRedis() : undefined
 }
 
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {

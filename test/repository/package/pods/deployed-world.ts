@@ -216,7 +216,7 @@ async function createSecrets(cluster: TestCluster, { app }: FakeGitHub, password
       },
     ],
     [APP, 'bailiwick-files', { 'staging.key': key }],
-    [APP, 'bailiwick-redis', { 'redis.conf': `requirepass ${password}\n` }],
+    [APP, 'bailiwick-redis', { 'redis.conf': `requirepass ${password}\n`, password }],
     [SYSTEM, 'bailiwick-worker-key', { key }],
   ]
   for (const [namespace, name, stringData] of secrets) {

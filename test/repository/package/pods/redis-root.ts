@@ -2,16 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Puts this machine's redis-server, with the libraries that it links to, into a folder that is the root of a container. */
+/** Puts this machine's redis-server and redis-cli, with the libraries that they link to, into a folder that is the root of a container. */
 export function redisRoot(root: string): string {
-  const program = realpathSync(execFileSync('sh', ['-c', 'command -v redis-server'], { encoding: 'utf8' }).trim())
-  const linked = execFileSync('ldd', [program], { encoding: 'utf8' })
-  const libraries = [...linked.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)
   const copy = (from: string, to: string) => {
     mkdirSync(dirname(join(root, to)), { recursive: true })
     cpSync(realpathSync(from), join(root, to))
   }
-  copy(program, '/usr/bin/redis-server')
-  for (const library of libraries) copy(library, library)
+  for (const name of ['redis-server', 'redis-cli']) {
+    const program = realpathSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim())
+    const linked = execFileSync('ldd', [program], { encoding: 'utf8' })
+    copy(program, `/usr/bin/${name}`)
+    for (const [, library] of linked.matchAll(/(?:=> )?(\/\S+) \(0x/g)) copy(library!, library!)
+  }
   return root
 }

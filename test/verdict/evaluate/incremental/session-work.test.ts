@@ -56,8 +56,8 @@ function withFindings(generated: GeneratedFleet): GeneratedFleet {
 }
 
 describe.each([
-  ['without findings', 100, (fleet: GeneratedFleet) => fleet, 0],
-  ['with a finding of every tenth tenant on each cluster', 40, withFindings, 0.2],
+  ['without findings', 50, (fleet: GeneratedFleet) => fleet, 0],
+  ['with a finding of every tenth tenant on each cluster', 20, withFindings, 0.2],
 ])('a fleet %s', { timeout: 120_000 }, (_name, size, made, violations) => {
   const more = 4
   const [small, large] = [size, more * size].map(each => new Measured(made(generatedFleet(each)), each * violations))
