@@ -9,7 +9,7 @@ import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { listedImpact, policiesLeft } from '../policy-impact.ts'
-import { type FailureGroup, fixMessage, groupFailures, headlineOf, isNew, noteOf, stateText } from '../text/findings.ts'
+import { type FailureGroup, fixMessage, groupFailures, isNew, noteOf, resultLine, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { markedValue, placeOf } from '../text/place.ts'
 import { changedFilesLines } from '../verdict-sections.ts'
@@ -46,7 +46,7 @@ export function terminalText(verdict: Verdict, here: string, look: Look = {}): s
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
   ]
-  const result = `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`
+  const result = resultLine({ verdict, hidden: elsewhere })
   const warnings = look.quiet ? [] : findings(shown(verdict.warnings), 'warning')
   const lines = [
     ...blocking,

@@ -257,7 +257,7 @@ describe('required approvals', () => {
     expect(plain.code).toBe(0)
     expect(plain.stdout).toMatch(/^\.github\/bailiwick\.yaml: required approval\[gate-config-change\]: /m)
     expect(plain.stdout).toMatch(
-      /^pass: No violations in .*; required approval of a fleet admin: .github\/bailiwick.yaml .* \(and 1 more\)/m,
+      /^Passed; a fleet admin must approve\. .*A fleet admin must approve the change: This changes .github\/bailiwick.yaml.* \(and 1 more\)/m,
     )
     const strict = await run(fleet, 'check', '--base', 'HEAD', '--fail-on-required-approval', '-o', 'json')
     expect([strict.code, json(strict).result]).toEqual([1, 'pass'])

@@ -139,7 +139,7 @@ test.each([
   ['the address of what bootstrap wrote', mirrored, '# nothing\n', 'far'],
 ])('the fleet’s own file no longer names %s: the cluster is named beside the file', (_what, before, file, name) => {
   const found = approvals(given(other, before, { [FILE]: file }), given(other, before))
-  expect(found).toContain(`gate-config-change ${FILE} configures what Bailiwick allows`)
+  expect(found).toContain(`gate-config-change This changes ${FILE}, which configures what Bailiwick allows`)
   expect(found).toContainEqual(expect.stringContaining(`cluster ${name}: ${GONE}`))
   // the same again, once it is merged
   const merged = given(other, before, { [FILE]: file })
