@@ -72,10 +72,10 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
   const errors = groups
     .filter(({ failure }) => isNew(failure))
     .map(group => ({
-      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here)),
+      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here, false)),
       label: 'error',
     }))
-  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
+  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here, false))
   const edits = new EditBlocks(context.fixes ?? [])
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
@@ -154,7 +154,8 @@ function fixNext(verdict: Verdict, here: string): string {
   if (ours.length === 0)
     return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
   const where = ours.find(item => item.origin.file !== '')?.origin
-  const what = where ? code(placeOf(where, here)) : 'the finding below'
+  const place = where ? code(placeOf(where, here)) : 'the finding below'
+  const what = ours.length === 1 ? place : `the ${ours.length} findings below, first ${place},`
   const [first] = violations
   const ask = first
     ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} explains the rule; ${code(`/bailiwick waive ${first.rule} REASON`, 80)} requests a waiver.`

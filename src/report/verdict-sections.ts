@@ -191,19 +191,22 @@ function objectList({ objects, clusters }: FindingGroup): string {
 const names = (list: readonly string[]): string => firstNames(list, MAX_NAMED, name => code(name, 120))
 
 const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
-/** What could not be evaluated, the same way: one error for all nodes that have it. */
-export function failureText({ failure, nodes }: FailureGroup, here: string): string {
+/** What could not be evaluated, the same way: one error for all nodes that have it. `folds`: the rest is behind a fold. */
+export function failureText({ failure, nodes }: FailureGroup, here: string, folds = true): string {
   const place = placeOf(failure.origin, here)
-  const shown = nodes.slice(0, MAX_NAMED)
-  const whose = shown.map(key => code(key)).join(', ') || 'The fleet'
   const note = noteOf(failure)
-  return [
-    `**${whose}**${andMore(nodes.length - shown.length)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
+  const lines = [
+    `**${firstNames(nodes, 1, key => code(key)) || 'The fleet'}** (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${markdownOf(typedMessage(failure))}`,
-    ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),
-  ].join('\n')
+  ]
+  const more = [
+    ...(nodes.length > 1 ? [`- Kustomizations: ${firstNames(nodes, MAX_NODES, key => code(key))}`] : []),
+    ...(note === '' ? [] : [`- Note: ${note}`]),
+  ]
+  const isFolded = folds && more.length > 0
+  return isFolded ? `${lines.join('\n')}\n\n${fold('Details', more.join('\n'))}` : [...lines, ...more].join('\n')
 }
 
 /** How many Kustomizations are listed. */

@@ -29,7 +29,8 @@ export function withSummary(verdict: Unsummed): Verdict {
 /** The result in one line of plain text: its title, and what limits it. `elsewhere`: counted only. */
 export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): string {
   const title = titleOf(verdict, elsewhere)
-  return [`${title}${title.endsWith('…') ? '' : '.'}`, ...limitsOf(verdict)].join(' ')
+  // what limits a pass follows in whole sentences
+  return [sentence(title.startsWith('Passed') ? title.split(';')[0]! : title), ...limitsOf(verdict)].join(' ')
 }
 
 /**
@@ -211,9 +212,13 @@ function existing({ violations, errors }: Unsummed): string[] {
   const failures = errors.filter(one => !isNew(one))
   const causes = causesOf(failures)
   return [
-    ...(standing > 0 ? [`Not blocking: ${count(standing, 'existing violation')}.`] : []),
-    ...(waived > 0 ? [`Waived: ${count(waived, 'violation')}.`] : []),
-    ...(causes > 0 ? [`Not blocking: ${count(causes, 'existing evaluation error')}.${notApplied(failures)}`] : []),
+    ...(standing > 0 ? [`${count(standing, 'existing violation')} ${standing === 1 ? 'does' : 'do'} not block.`] : []),
+    ...(waived > 0 ? [`${count(waived, 'waived violation')}.`] : []),
+    ...(causes > 0
+      ? [
+          `${count(causes, 'existing evaluation error')} ${causes === 1 ? 'does' : 'do'} not block.${notApplied(failures)}`,
+        ]
+      : []),
   ]
 }
 
@@ -263,7 +268,11 @@ function only({ filter }: Unsummed): string[] {
     ...(violations > 0 ? [count(violations, 'violation')] : []),
     ...(errors > 0 ? [count(errors, 'evaluation error')] : []),
   ].join(' and ')
-  return [`Only ${onlyNames(filter).map(cut).join(' and ')}${outside === '' ? '' : ` (outside of it: ${outside})`}.`]
+  return [
+    `Only ${onlyNames(filter)
+      .map(one => cut(one))
+      .join(' and ')}${outside === '' ? '' : ` (outside of it: ${outside})`}.`,
+  ]
 }
 
 function onlyNames({ clusters, tenants }: NonNullable<Unsummed['filter']>): string[] {
@@ -274,7 +283,7 @@ function onlyNames({ clusters, tenants }: NonNullable<Unsummed['filter']>): stri
 
 const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
 
-const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
+const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 /** A text of at most so many characters; never cut inside a word, unless it is one word. */
 export function cut(text: string, most = MAX_TEXT): string {

@@ -1,4 +1,4 @@
-import { listed, type Message, message, part } from '../../base/message.ts'
+import { capital, listed, type Message, message, part } from '../../base/message.ts'
 import {
   type CapsuleRole,
   type CapsuleSettings,
@@ -156,7 +156,7 @@ function unchecked(
   return new Subject({ node, object }).violation(path, `${passes ?? groups[0]} ${name}`, {
     follows: same.map(one => ownerCause(one.tenant, one.name)),
     cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
-    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
+    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests. ${capital(why)}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
     fix:
       passes === undefined
         ? message`Add ${listed(

@@ -373,7 +373,7 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
     cause: lackingCause(request.verb, userName),
     message: isSelf
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
-      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
+      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. The API server rejects this: ${serverWords(answer)}.`,
     fix: near
       ? message`${near.wanted === ADDON ? 'Rename' : 'Set'} ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
       : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', ADDON)}.`,

@@ -109,7 +109,7 @@ export const embeddedItems: Rule = {
     const says = problem(listing, subject.id)
     if (says === undefined) return
     yield subject.violation([], `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`, {
-      message: message`${subject.who} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
+      message: message`${subject.who} is in ${says}. Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
       fix: message`Write the object as a separate document.`,
     })
   },

@@ -90,14 +90,14 @@ function violation(
   const of = idOf(support)
   const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
-  const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const deletes = message`${whoOf(object)} of ${quoted('tenant', tenant)} deletes its objects with ${what}`
   const found = (wording: Wording) =>
     new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, wording)
   if (kept) {
     const how = lostText(support, kept)
     return found({
       origin: changedAt(support, kept),
-      message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
+      message: message`${deletes}, which ${how}. Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
     })
   }
@@ -105,7 +105,7 @@ function violation(
     origin: originAt(support.root, ['metadata', 'name']),
     isBefore: true,
     cause: removedCause(support),
-    message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+    message: message`${deletes}, which this change removes. The objects stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })
 }

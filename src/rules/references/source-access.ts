@@ -73,7 +73,7 @@ function* evaluateList(subject: Subject, { index }: RuleContext): Iterable<Viola
   const secret = subject.text(['spec', 'secretRef', 'name'])
   const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
   const whose = isForeign
-    ? message`, with the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
+    ? message`. It uses the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
     : ''
   yield subject.violation(path, 'everybody', {
     message: message`${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,

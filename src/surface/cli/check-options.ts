@@ -63,7 +63,10 @@ export const CHECK: readonly UsageLine[] = [
     '[--fail-on-required-approval]',
     'exit 1 if a fleet admin must approve the change (approvals on GitHub are not visible here)',
   ],
-  ['[--verbose]', 'show the offending lines; with --base: list every object that changes, with its fields'],
+  [
+    '[--verbose]',
+    'list everything: offending lines, how each value came to be, every object that changes with its fields',
+  ],
   ['[--watch]', 'evaluate again whenever a file changes, until Ctrl-C'],
   [`[-o ${[...formats.keys()].join('|')}]`, 'text for people; json, sarif and github (workflow commands) for programs'],
 ]

@@ -231,5 +231,5 @@ test('the first line counts the HelmReleases whose charts are not rendered', () 
   const release = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: apps}\n'
   const verdict = evaluated(fleetOf(miniFleet({ dev: withResource(release) })))
   expect(verdict.evaluated.releases).toBe(1)
-  expect(verdict.summary).toMatch(/; charts of 1 HelmRelease not rendered$/)
+  expect(verdict.summary).toMatch(/ Charts of 1 HelmRelease are not rendered$/)
 })

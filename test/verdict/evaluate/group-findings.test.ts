@@ -145,7 +145,7 @@ describe('every surface shows the same', () => {
 
   test('titles and first lines count causes', () => {
     expect(summaryOf(result)).toMatch(/^1 violation in ops-team \(production, staging\)\./)
-    expect(checkRunOf(result, context).title).toMatch(/^1 violation:/)
+    expect(checkRunOf(result, context).title).toMatch(/^1 violation in /)
     expect(commentOf(result, context)).toContain('`production` ❌ 1 · `staging` ❌ 1')
     expect(terminalText(result, FLEET)).toMatch(/^fail: 1 violation:/m)
   })

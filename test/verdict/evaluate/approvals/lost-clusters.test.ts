@@ -120,7 +120,7 @@ test.each(cases)(
     const found = approvals(given(other, after), given(other, before))
     expect(found).toContainEqual(expect.stringContaining(`tenant-removed cluster ${name}: ${text}`))
     expect(evaluationOf(given(other, after), { base: given(other, before) }).verdict.summary).toContain(
-      `required approval of a fleet admin: cluster ${name}: `,
+      `A fleet admin must approve the change: cluster ${name}: `,
     )
   },
 )
