@@ -29,7 +29,7 @@ export function verdictSections(verdict: Verdict, here: string): Section[] {
     ...notReachedSections(verdict, here),
     ...changedFilesSections(verdict),
     ...notEvaluatedSections(verdict),
-    ...list('Existing evaluation errors', groupFailures(standing), 'existing error', group => failureText(group, here)),
+    ...foldedErrors(groupFailures(standing), here),
     ...folded('Existing violations: they block only when they change', verdict, 'standing', here),
     ...folded('Waived', verdict, 'waived', here),
     ...folded('Fixed by this change', verdict, 'fixed', here),
@@ -48,9 +48,7 @@ function approvalSections({ requiredApprovals }: Verdict): Section[] {
 /** Summarizes what changed policies do to existing objects; the single findings follow. */
 function impactSections(verdict: Verdict, here: string): Section[] {
   const impact = impactSection(verdict, here)
-  return impact
-    ? [{ text: `### ${impact.heading}\n\n${impact.list}`, label: 'list of objects that policies affect' }]
-    : []
+  return impact ? [{ text: fold(impact.heading, impact.list), label: 'list of objects that policies affect' }] : []
 }
 
 function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {
@@ -133,6 +131,19 @@ function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
   ]
 }
 
+function foldedErrors(groups: readonly FailureGroup[], here: string): Section[] {
+  if (groups.length === 0) return []
+  const texts = groups.slice(0, MAX_LISTED).map(group => failureText(group, here, false))
+  const left = andMore(groups.length - texts.length)
+  const heading = `Existing evaluation errors (${groups.length})`
+  return [
+    {
+      text: fold(heading, [...texts, ...(left === '' ? [] : [`…${left}`])].join('\n\n')),
+      label: 'list of existing errors',
+    },
+  ]
+}
+
 function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {
   const groups = groupFindings(verdict.violations.filter(finding => finding.state === state))
   if (groups.length === 0) return []
@@ -202,7 +213,7 @@ export function failureText({ failure, nodes }: FailureGroup, here: string, fold
     ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),
   ]
   const more = [
-    ...(nodes.length > 1 ? [`- Kustomizations: ${firstNames(nodes, MAX_NODES, key => code(key))}`] : []),
+    ...(nodes.length > (folds ? 0 : 1) ? [`- Kustomizations: ${firstNames(nodes, MAX_NODES, key => code(key))}`] : []),
     ...(note === '' ? [] : [`- Note: ${note}`]),
   ]
   const isFolded = folds && more.length > 0

@@ -180,7 +180,7 @@ function* missing(flux: Flux, others: readonly NonNullable<Flux>[]): Iterable<Lo
     for (const controller of known) {
       if (on.includes(controller)) continue
       const runs = controllersByName(flux).get(controller)!
-      const what = message`--${part('value', flag.name)} is set on all other clusters, but not for ${part('object', controller)} of this new one. ${capital(flag.why(runs, ''))}`
+      const what = message`--${part('value', flag.name)} is set on all other clusters, not for ${part('object', controller)} here. ${capital(flag.why(runs, ''))}`
       yield { controller, flag: flag.name, now: '', what, origin: undefined, isNew: true }
     }
   }
@@ -219,7 +219,7 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
     ...(origin ? { origin } : {}),
     // one patch sets a flag of several controllers
     cause: flagCause(root.cluster, flag, now, origin),
-    message: message`Flux is less locked down on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
+    message: message`Flux is less locked down here: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
     fix: isNew
       ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
       : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,

@@ -148,10 +148,10 @@ function unchecked(
   const missing = [...new Set(same.map(one => one.groups[0]!))]
   const why =
     passes === undefined
-      ? message`${part('field', first.groups)} does not list any of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
+      ? message`the list ${part('field', first.groups)} has none of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
       : message`Capsule ignores requests of ${quoted('identity', passes)}`
   const owners = same.map(
-    one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
+    one => message`${quoted('identity', one.name)} owns Capsule Tenant ${quoted('object', one.tenant)}`,
   )
   return new Subject({ node, object }).violation(path, `${passes ?? groups[0]} ${name}`, {
     follows: same.map(one => ownerCause(one.tenant, one.name)),

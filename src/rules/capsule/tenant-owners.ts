@@ -342,7 +342,7 @@ function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Violatio
 
 const tooLittle = (user: string, namespace: string): Pick<Violation, 'level' | 'message' | 'fix'> => ({
   level: 'warning',
-  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings in its own namespace do not let it apply Kustomizations there. What its repository applies is not visible.`,
+  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings do not let it apply Kustomizations in its own namespace. What its repository applies is not visible.`,
   fix: message`Bind the account in ${quoted('object', namespace)} to a role that may patch Kustomizations, or check that its repository has none.`,
 })
 

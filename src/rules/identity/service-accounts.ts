@@ -218,7 +218,7 @@ function* foreignBinding(subject: Subject, context: RuleContext): Iterable<Viola
       follows: leadersOf(context, node.cluster, binding, bound),
       message: unknown
         ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. The fleet does not render that role, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}. They are ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
         unknown && isForProxy
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`

@@ -339,7 +339,7 @@ function* givenTwice(subject: Subject, { index, before }: RuleContext): Iterable
   // the first tenant is not the one to move: the finding is at the Namespace that was taken
   if (before?.givenTo(node.cluster, id.namespace) === label) return
   yield subject.violation(TENANT_LABEL, `${label} in ${owner}`, {
-    message: message`${subject.who} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+    message: message`${subject.who} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}. They would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
     fix: message`Create a separate namespace for tenant ${quoted('tenant', label)} (flux create tenant --with-namespace).`,
   })
 }

@@ -90,7 +90,7 @@ function violation(
   const of = idOf(support)
   const { kind } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
-  const deletes = message`${whoOf(object)} of ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const deletes = message`${whoOf(object)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
   const found = (wording: Wording) =>
     new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, wording)
   if (kept) {

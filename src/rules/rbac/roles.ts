@@ -162,7 +162,7 @@ function* statusBinding(subject: Subject, context: RuleContext): Iterable<Violat
   if (named === undefined) return
   const { kind, name } = binding.roleRef
   yield subject.violation(['roleRef'], `${kind} ${name}`, {
-    message: message`${objectPart(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status. It could then deploy content that is not in git. Allowed: roles without write access to the status.`,
+    message: message`${objectPart(id.kind, binding.namespace, id.name)} lets a tenant's account write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status. It could then deploy content that is not in git. Allowed: roles without write access to the status.`,
     fix: message`Set roleRef to a role that lists Flux resources without /status and without "*".`,
   })
 }

@@ -46,7 +46,7 @@ function* evaluateReferences(subject: Subject, { index }: RuleContext, tenant: s
     const why =
       access === 'closed'
         ? 'whose access control list does not admit'
-        : 'whose access control list is invalid, so it does not admit'
+        : 'whose invalid access control list does not admit'
     const what = objectPart(kind, namespace, name)
     yield subject.asNode(index).violation(path, `${kind}/${namespace}/${name}`, {
       message: message`${subject.who} refers to ${what}, ${why} ${namespacePart(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,

@@ -3,7 +3,7 @@ import type { DeclaredCluster } from '../../fleet/model/fleet-config.ts'
 import { formats } from '../../report/formats/formats.ts'
 import type { Given } from './given.ts'
 import { TEXT_OR_JSON, type UsageLine } from './usage.ts'
-import { CLUSTER_ROOT, clusterRoot, type GivenRepository, givenRepository } from './working-copy.ts'
+import { clusterRoot, type GivenRepository, givenRepository, SOURCES } from './working-copy.ts'
 
 export interface CheckOptions {
   readonly dir: string
@@ -42,9 +42,7 @@ const COPY: readonly UsageLine[] = [
     'branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)',
   ],
   ['[--fleet DIR]', 'the fleet, if DIR is the repository of a tenant'],
-  ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
-  ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
-  CLUSTER_ROOT,
+  ...SOURCES,
   ['[--cluster C]...', 'show and evaluate this cluster only'],
   ['[--tenant T]...', 'show and evaluate this tenant only'],
   ['[--sops-age-key-file FILE]', 'check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)'],

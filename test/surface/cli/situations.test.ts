@@ -350,7 +350,7 @@ const situations: Record<string, Situation> = {
     args: ['--base', 'nowhere'],
     code: 2,
     says: [
-      /^error\[git-missing\]: .*: no commit "nowhere"\. Run: git fetch --depth=1 origin nowhere:refs\/remotes\/origin\/nowhere$/m,
+      /^error\[git-missing\]: .*: no commit "nowhere"\. Run: git fetch origin nowhere:refs\/remotes\/origin\/nowhere$/m,
     ],
   },
   'a branch and a tag of one name that differ': {
@@ -382,10 +382,10 @@ describe('which branch a working copy stands for', () => {
     const { code, stderr } = await run(clone, [...args, before])
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining(`a shallow clone). Run: git fetch --depth=1 origin ${before}`),
+      expect.stringContaining(`a shallow clone). Run: git fetch origin ${before}`),
     ])
     expect((await run(clone, [...args, 'HEAD~1'])).stderr).toContain('git fetch --unshallow')
-    git(clone, 'fetch', '--quiet', '--depth=1', 'origin', before)
+    git(clone, 'fetch', '--quiet', 'origin', before)
     expect((await run(clone, [...args, before])).code).toBe(1)
   })
 })
