@@ -1,7 +1,7 @@
 import { code, htmlCode, prose } from '../base/markup.ts'
 import { andMore } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
-import { objectText } from './apply-report.ts'
+import { objectText, partsOf } from './apply-report.ts'
 import type { ClusterPage, NodePhase, NodeState } from './cluster-page.ts'
 import { count } from './text/findings.ts'
 import { fitBudget, fold, type Section } from './text/fit-budget.ts'
@@ -134,11 +134,6 @@ function changedText({ key, objects, counts }: NodeState): string {
 }
 
 const CHANGES = ['created', 'configured', 'pruned'] as const
-
-/** How many there are of each that there is. */
-function partsOf<T extends string>(all: readonly T[], numberOf: (one: T) => number): string[] {
-  return all.filter(one => numberOf(one) > 0).map(one => `${numberOf(one)} ${one}`)
-}
 
 /** How many corrected objects a comment lists. */
 const MAX_DRIFT = 20

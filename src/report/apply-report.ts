@@ -65,10 +65,9 @@ interface ApplyCheckRun {
 export function applyReport(cluster: string, nodes: readonly AppliedNode[], here: string): ApplyCheckRun {
   const held = nodes.filter(node => node.outcome === 'held')
   const failed = nodes.filter(node => node.outcome === 'failed' || node.objects.some(o => o.action === 'refused'))
-  const parts = (['created', 'configured', 'pruned', 'withheld', 'refused'] as const).flatMap(action => {
-    const number = nodes.reduce((sum, node) => sum + node.objects.filter(o => o.action === action).length, 0)
-    return number > 0 ? [`${number} ${action}`] : []
-  })
+  const parts = partsOf(['created', 'configured', 'pruned', 'withheld', 'refused'], action =>
+    nodes.reduce((sum, node) => sum + node.objects.filter(o => o.action === action).length, 0),
+  )
   if (held.length > 0) parts.push(`${count(held.length, 'Kustomization')} held`)
   const broken = failed.filter(node => node.outcome === 'failed').length
   if (broken > 0) parts.push(`${count(broken, 'Kustomization')} failed`)
@@ -148,6 +147,14 @@ function outcomeOf({ outcome, objects }: AppliedNode): string {
   if (outcome !== 'applied' || objects.every(({ action }) => action !== 'refused')) return outcome
   const isChanged = objects.some(({ action }) => ['created', 'configured', 'pruned'].includes(action))
   return isChanged ? 'applied in part' : 'refused'
+}
+
+/** How many there are of each that there is. */
+export function partsOf<T extends string>(all: readonly T[], numberOf: (one: T) => number): string[] {
+  return all.flatMap(one => {
+    const number = numberOf(one)
+    return number > 0 ? [`${number} ${one}`] : []
+  })
 }
 
 /** The name of the check run for what a worker applied to a cluster. */

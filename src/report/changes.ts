@@ -141,28 +141,42 @@ const indented = (line: string): string => `${line.slice(0, 1)}    ${line.slice(
 const OWN_GROUP = /\.(?:[a-z0-9.-]+\.k8s\.io|apps|batch|autoscaling|policy|extensions)$/
 const MAX_SHOWN = 12
 
-/** Who gains or loses what, as lines of Markdown: `dev-team` gains: create `rolebindings` in `apps`. Equal lines once. */
-export function rightLines(rights: readonly RightChange[]): string[] {
+/** How names in a list of rights are quoted, and whether it is cut. */
+interface RightList {
+  readonly quote: (name: string, max?: number) => string
+  readonly isWhole: boolean
+}
+
+/** Who gains or loses what, as lines: `dev-team` gains: create `rolebindings` in `apps`. Equal lines once. In Markdown if nothing is given. */
+export function rightLines(
+  rights: readonly RightChange[],
+  list: RightList = { quote: code, isWhole: false },
+): string[] {
   const groups = Map.groupBy(rights, ({ cluster: _cluster, subject: _subject, ...rest }) => JSON.stringify(rest))
   const lines = new Map<string, Set<string>>()
   for (const group of groups.values()) {
     for (const cluster of new Set(group.map(one => one.cluster))) {
       const subjects = group.filter(one => one.cluster === cluster).map(one => one.subject)
-      for (const line of linesOf(group[0]!, subjects)) lines.set(line, (lines.get(line) ?? new Set()).add(cluster))
+      for (const line of linesOf(group[0]!, subjects, list))
+        lines.set(line, (lines.get(line) ?? new Set()).add(cluster))
     }
   }
-  return [...lines].map(([line, clusters]) => `${line}, on ${clusterList([...clusters])}`)
+  const most = list.isWhole ? Number.POSITIVE_INFINITY : FEW_CLUSTERS
+  const placesOf = (clusters: ReadonlySet<string>) => firstNames([...clusters], most, name => list.quote(name, 80))
+  return [...lines].map(([line, clusters]) => `${line}, on ${placesOf(clusters)}`)
 }
 
-function linesOf({ tenant, namespace, gains, loses, unknown }: RightChange, subjects: readonly string[]): string[] {
-  const where = namespace === '' ? 'in the whole cluster' : `in ${code(namespace, 80)}`
-  const all = firstNames(subjects, 5, one => code(one))
-  const who = tenant === '' ? all : `${code(tenant, 80)} (${all})`
+function linesOf(change: RightChange, subjects: readonly string[], list: RightList): string[] {
+  const { tenant, namespace, gains, loses, unknown } = change
+  const { quote, isWhole } = list
+  const where = namespace === '' ? 'in the whole cluster' : `in ${quote(namespace, 80)}`
+  const all = firstNames(subjects, isWhole ? subjects.length : 5, one => quote(one))
+  const who = tenant === '' ? all : `${quote(tenant, 80)} (${all})`
   const verb = (one: string, many: string) => (tenant === '' && subjects.length > 1 ? many : one)
-  const roles = unknown.map(role => code(role)).join(', ')
+  const roles = unknown.map(role => quote(role)).join(', ')
   return [
-    ...(gains.length > 0 ? [`${who} ${verb('gains', 'gain')}: ${listText(gains)} ${where}`] : []),
-    ...(loses.length > 0 ? [`${who} ${verb('loses', 'lose')}: ${listText(loses)} ${where}`] : []),
+    ...(gains.length > 0 ? [`${who} ${verb('gains', 'gain')}: ${listText(gains, list)} ${where}`] : []),
+    ...(loses.length > 0 ? [`${who} ${verb('loses', 'lose')}: ${listText(loses, list)} ${where}`] : []),
     ...(unknown.length > 0
       ? [
           `${who} ${verb('is', 'are')} bound ${where} to ${roles}, which the fleet does not render, so the rights are unknown`,
@@ -171,9 +185,9 @@ function linesOf({ tenant, namespace, gains, loses, unknown }: RightChange, subj
   ]
 }
 
-function listText(rights: readonly Right[]): string {
+function listText(rights: readonly Right[], list: RightList): string {
   if (rights.some(isEverything)) return 'do everything'
-  const shown = rights.slice(0, MAX_SHOWN).map(rightText)
+  const shown = rights.slice(0, list.isWhole ? rights.length : MAX_SHOWN).map(right => rightText(right, list))
   const left = rights.length - shown.length
   return `${shown.join('; ')}${andMore(left)}`
 }
@@ -181,13 +195,12 @@ function listText(rights: readonly Right[]): string {
 const isEverything = ({ verbs, resource, names }: Right): boolean =>
   verbs.includes('*') && resource === '*.*' && names.length === 0
 
-function rightText({ verbs, resource, names }: Right): string {
-  const what = resource === '*.*' ? 'everything' : code(resource.replace(OWN_GROUP, ''))
-  const only = names.length > 0 ? ` named ${names.map(name => code(name, 80)).join(', ')}` : ''
+function rightText({ verbs, resource, names }: Right, { quote }: RightList): string {
+  const verbText = (verb: string) => (/^[a-z]+$/.test(verb) ? verb : quote(verb, 40))
+  const what = resource === '*.*' ? 'everything' : quote(resource.replace(OWN_GROUP, ''))
+  const only = names.length > 0 ? ` named ${names.map(name => quote(name, 80)).join(', ')}` : ''
   return `${verbs.includes('*') ? 'do anything with' : verbs.map(verb => verbText(verb)).join(', ')} ${what}${only}`
 }
-
-const verbText = (verb: string): string => (/^[a-z]+$/.test(verb) ? verb : code(verb, 40))
 
 const FEW_CLUSTERS = 10
 

@@ -95,7 +95,7 @@ const named = (all: readonly string[]): string => firstNames(all, MAX_OBJECTS, n
 
 /** GitHub shows annotations on changed files only; the others are in the summary. */
 function isShown(file: string, { changedPaths }: ReportContext): boolean {
-  return isAnnotatable(file) && (changedPaths === undefined || changedPaths.has(file))
+  return changedPaths === undefined || changedPaths.has(file)
 }
 
 /** Whether lines of a file can be annotated: git allows names that no API is made for, and one refused line loses all of them. */

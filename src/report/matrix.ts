@@ -28,22 +28,22 @@ export interface StateCounts {
 
 /**
  * Every tenant of a verdict, and besides them the platform and tenants that this change removes where there is something to
- * show. Where there are more clusters than fit, those with findings are kept. Undefined where there is nothing to tabulate.
+ * show. Where there are more clusters than fit, those with the most findings are kept. Undefined where there is nothing to tabulate.
  */
 export function matrixOf(verdict: Verdict, most: { readonly tenants: number; readonly clusters: number }) {
   const items = itemsOf(verdict)
   const found = Map.groupBy(items, keyOf)
   const on = new Map(verdict.tenants.map(({ name, clusters }) => [name, new Set(clusters)]))
   for (const { tenant, cluster } of items) on.set(tenant, (on.get(tenant) ?? new Set()).add(cluster))
+  const countsOf = (all?: readonly (Finding | NodeFailure)[]) => (all ? stateCounts(all) : NONE)
   const rows = [...on].map(([tenant, clusters]) => {
-    const cells = new Map(
-      [...clusters].map(one => [one, stateCounts(found.get(keyOf({ tenant, cluster: one })) ?? [])]),
-    )
+    const cells = new Map([...clusters].map(cluster => [cluster, countsOf(found.get(keyOf({ tenant, cluster })))]))
     return { tenant, cells, weight: [...cells.values()].reduce((sum, counts) => sum + weightOf(counts), 0) }
   })
-  const isRed = (name: string) => rows.some(({ cells }) => weightOf(cells.get(name) ?? NONE) > 0)
   const names = verdict.clusters.map(({ name }) => name)
-  const sorted = names.length <= most.clusters ? names : [...names.filter(isRed), ...names.filter(one => !isRed(one))]
+  const weightOn = (name: string) => rows.reduce((sum, { cells }) => sum + weightOf(cells.get(name) ?? NONE), 0)
+  const weights = new Map(names.map(name => [name, weightOn(name)]))
+  const sorted = names.length <= most.clusters ? names : names.sort((a, b) => weights.get(b)! - weights.get(a)!)
   const clusters = sorted.slice(0, most.clusters)
   if (clusters.length === 0 || rows.length === 0) return undefined
   rows.sort((a, b) => b.weight - a.weight || (nameOf(a) < nameOf(b) ? -1 : 1))

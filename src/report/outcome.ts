@@ -228,11 +228,11 @@ export function changesFor(
   const words = new PrivateWords(verdict, audience, nodes)
   const hide = (text: string) => words.hide(text)
   const mine = changes.nodes.filter(node => audience.includes(node.tenant))
-  const own = mine.map(node => ({
+  const own = mine.map(({ images, ...node }) => ({
     // another Kustomization may be another tenant's
     ...through(node, hide, OPEN_OF_NODE),
     node: node.node,
-    images: through(node.images, hide, ['objects']),
+    images: through(images, hide, ['objects']),
   }))
   const rights = changes.rights.filter(right => audience.includes(right.tenant))
   return {

@@ -7,7 +7,7 @@ import { readsOf } from '../fleet/rendering/render-memory.ts'
 import { changedPaths, kustomizationFiles, namedIn } from '../fleet/rendering/trees.ts'
 import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
 import { at } from '../kube/node.ts'
-import { parseDocuments } from '../kube/yaml/parse-documents.ts'
+import { readableDocuments } from '../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../kustomize/build-budget.ts'
 import type { ChangedFile, RequiredApproval } from '../rules/model/finding.ts'
 import { isBuilt } from './evaluated.ts'
@@ -152,10 +152,9 @@ function isObject(tree: Tree, path: string): boolean {
   if (tree.entry(path)?.type !== 'file') return false
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return true
-  return unlessRefused(/kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1')), () => {
-    const documents = parseDocuments({ repository: '', path }, bytes)
-    return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
-  })
+  const documents = readableDocuments({ repository: '', path }, bytes)
+  if (!documents) return /kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1'))
+  return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
 }
 
 /** The files that kustomization files anywhere in the trees name. */

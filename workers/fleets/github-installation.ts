@@ -163,18 +163,18 @@ function roleFacts(
   octokit: Octokit,
 ): Pick<Installation, 'lookUp' | 'mayRead' | 'administers' | 'requiresCheck' | 'isAdopted'> {
   const administers = (name: RepositoryName, login: string) =>
-    unlessRefused(async () => (await readRole({ ...name, octokit }, login)) === 'admin', false)
+    unlessMissing(async () => (await readRole({ ...name, octokit }, login)) === 'admin', false)
   return {
-    lookUp: name => unlessRefused(() => readRepository({ ...name, octokit }), undefined),
+    lookUp: name => unlessMissing(() => readRepository({ ...name, octokit }), undefined),
     mayRead: (name, login) =>
-      unlessRefused(async () => (await readRole({ ...name, octokit }, login)) !== 'none', false),
+      unlessMissing(async () => (await readRole({ ...name, octokit }, login)) !== 'none', false),
     administers,
     requiresCheck: (repository, branch) =>
-      unlessRefused(() => requiresCheck(context, { id, octokit }, repository, branch), false),
+      unlessMissing(() => requiresCheck(context, { id, octokit }, repository, branch), false),
     isAdopted: async ({ repository, commit, file, url }, name) => {
       const ask = () => introducedBy({ ...repository, octokit }, { commit, file }, text => namesAddress(text, url))
       const asked = context.memory.recallAt(repository, commit, `declared ${file} ${url}`, ask)
-      const logins = await unlessRefused(() => asked, [])
+      const logins = await unlessMissing(() => asked, [])
       for (const login of logins) if (!(await administers(name, login))) return false
       return logins.length > 0
     },
@@ -203,7 +203,7 @@ function sinceNames(repositories: readonly Repository[]): string {
 const namesAddress = (text: string, url: string) => text.split(/[\s"',]+/).some(word => normaliseUrl(word) === url)
 
 /** A repository that GitHub refuses (not selected, blocked, gone) counts as missing. */
-async function unlessRefused<T>(ask: () => Promise<T>, refused: T): Promise<T> {
+async function unlessMissing<T>(ask: () => Promise<T>, refused: T): Promise<T> {
   try {
     return await ask()
   } catch (error) {

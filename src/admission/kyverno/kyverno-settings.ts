@@ -1,11 +1,10 @@
-import { unlessRefused } from '../../base/errors.ts'
 import { oncePer } from '../../base/once-per.ts'
 import { kubernetesLibrary } from '../../expr/libraries/kubernetes-library.ts'
 import { nodeOf } from '../../fleet/model/kustomization-spec.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { AdmissionWorld } from '../admission/admission-request.ts'
 import { type CelPolicy, compilePolicy } from '../admission/native-policy.ts'
 import { matchesWildcard } from '../jmespath/values.ts'
@@ -105,10 +104,7 @@ function patterns(text = '', isIncluded: boolean): string[] {
 function jsonAt(object: KubeObject, key: string): Node | undefined {
   const text = stringAt(object.root, ['data', key])
   if (text === undefined) return undefined
-  return unlessRefused(undefined, () => {
-    const [root] = parseDocuments({ repository: '', path: key }, new TextEncoder().encode(text))
-    return root
-  })
+  return readableDocuments({ repository: '', path: key }, new TextEncoder().encode(text))?.[0]
 }
 
 /** `matchConditions` of a webhook, in the order in which the API server evaluates them. */

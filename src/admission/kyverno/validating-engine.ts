@@ -67,10 +67,10 @@ function policyFor(object: KubeObject, request: AdmissionRequest): CelPolicy | u
   const spec = at(object.root, ['spec'])
   if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return undefined
   const place = podPlaceFor(spec, request)
-  const rewrite = place ? { rewrite: rewriteFor(place) } : {}
-  return compiled(object, place ?? '', () =>
-    compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary, ...rewrite }),
-  )
+  return compiled(object, place ?? '', () => {
+    const rewrite = place ? { rewrite: rewriteFor(place) } : {}
+    return compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary, ...rewrite })
+  })
 }
 
 const compiled = oncePerName<KubeObject, CelPolicy>()

@@ -122,7 +122,8 @@ function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: Clust
   const written = fluxFiles(tree, url)
   const named = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
   const syncs = named.map(root => inRepository(root, folderOf))
-  const layout = written.length === 0 && isOfArgo(tree) ? [] : layoutRoots(tree)
+  const all = layoutRoots(tree)
+  const layout = all.length > 0 && written.length === 0 && isOfArgo(tree) ? [] : all
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()
   const add = (root: UnnamedRoot) => {

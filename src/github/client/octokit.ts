@@ -22,7 +22,7 @@ export interface GitHubRepository extends RepositoryName {
   readonly octokit: Octokit
 }
 
-/** The same, where what our App wrote is told apart from the rest. */
+/** A repository, and the App whose own comments and check runs are recognized there. */
 export interface OurRepository extends GitHubRepository {
   readonly app: AppIdentity
 }

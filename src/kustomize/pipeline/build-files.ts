@@ -113,7 +113,7 @@ export class BuildFiles {
 
   /** The kustomization that an entry of the one in `directory` names, as far as it was read. */
   known(directory: string, entry: Entry): Kustomization | undefined {
-    return knownKustomization(() => this.kustomizations.get(this.pathOf(directory, entry)))
+    return unlessRefused(undefined, () => this.kustomizations.get(this.pathOf(directory, entry)))
   }
 
   /** The kustomization of a directory. Throws `kustomize-missing` and what reading it throws. */
@@ -221,11 +221,6 @@ function refuseDecrypted(path: string, origin: Origin): never {
 
 function missing(path: string, origin: Origin): never {
   throw new BailiwickError('kustomize-missing', `${path}: does not exist`, { origin, fix: 'Correct the path.' })
-}
-
-/** The kustomization that an entry names; undefined where it names none. */
-function knownKustomization(step: () => Kustomization | undefined): Kustomization | undefined {
-  return unlessRefused(undefined, () => step())
 }
 
 /** A file that was parsed. */

@@ -120,3 +120,18 @@ function edges(nodes: readonly FleetNode[], idOf: ReadonlyMap<string, string>): 
     return from === undefined || to === undefined ? [] : [[from, to] as const]
   })
 }
+
+/** Of a graph the wanted nodes with all that bring them, in its own order; no further one where there are `most`. */
+export function withParents<T extends { readonly key: string; readonly parent?: string | null }>(
+  graph: readonly T[],
+  wanted: Iterable<T>,
+  most = graph.length,
+): T[] {
+  const byKey = new Map(graph.map(node => [node.key, node]))
+  const kept = new Set<string>()
+  for (const node of wanted) {
+    if (kept.size >= most) break
+    for (let at: T | undefined = node; at && !kept.has(at.key); at = byKey.get(at.parent ?? '')) kept.add(at.key)
+  }
+  return graph.filter(({ key }) => kept.has(key))
+}

@@ -55,7 +55,7 @@ export function checkPageOf(
     ...(fleet ? { fleet } : {}),
     conclusion,
     title,
-    ...(decisions ? { decisions: decisions } : {}),
+    ...(decisions ? { decisions } : {}),
     commits: commitsOf(context, audience),
   } as const
   const nothing = { hidden: { violations: 0, errors: 0 }, graph: [], left: {} }

@@ -1,3 +1,4 @@
+import { visible } from '../../base/visible.ts'
 import { display } from '../../kube/object.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import {
@@ -11,7 +12,7 @@ import {
 import { countsText, fieldLines, rightLines, whatHappens } from '../changes.ts'
 import { matrixOf, type StateCounts } from '../matrix.ts'
 import { count } from '../text/findings.ts'
-import { type Content, type Html, html, prose, table } from './html.ts'
+import { type Content, type Html, html, table } from './html.ts'
 
 /** The table tenant x cluster; undefined where there is nothing to tabulate. */
 export function matrixSection(verdict: Verdict): Html | undefined {
@@ -69,7 +70,7 @@ export function changesSection(changes: Changes): Content {
     pruned.length > 0 &&
       html`<div class="quote bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
     rights.length > 0 &&
-      html`<h3>Permission changes</h3><ul class="dots">${rightLines(rights).map(line => html`<li>${prose(line)}</li>`)}</ul>`,
+      html`<h3>Permission changes</h3><ul class="dots">${rightLines(rights, ALL_RIGHTS).map(line => html`<li>${quoted(line)}</li>`)}</ul>`,
     blocks,
     left.tenants + left.clusters > 0 &&
       html`<p class="dim">${count(left.tenants, 'tenant')} and ${count(left.clusters, 'cluster')} more are new or removed.</p>`,
@@ -77,6 +78,11 @@ export function changesSection(changes: Changes): Content {
       html`<p class="dim">More changes than a page holds: ${count(left.nodes, 'Kustomization')}, ${count(left.objects, 'object')}, ${count(left.fields, 'field')} and ${count(left.rights, 'right')} are not listed.</p>`,
   ]
 }
+
+/** A name stands between two characters that `visible` leaves in no text, so that nothing in it ends its place. */
+const ALL_RIGHTS = { quote: (name: string, max?: number) => `\0${visible(name, max)}\0`, isWhole: true }
+const quoted = (line: string): Content =>
+  line.split('\0').map((text, at) => (at % 2 === 1 ? html`<code>${text}</code>` : text))
 
 function hiddenLine(hidden: number): Content {
   return (

@@ -1,6 +1,5 @@
 import { visible } from '../../base/visible.ts'
 import { fileAddress, isAddress, shortUrl } from '../text/place.ts'
-import type { GraphNode } from './check-page.ts'
 import type { FleetGraphNode } from './fleet-page.ts'
 import { queryAddress } from './fleet-query.ts'
 import { type Content, type Html, html, type Links } from './html.ts'
@@ -348,15 +347,4 @@ function sharedSource(group: string, own: readonly FleetGraphNode[]): GraphBox {
     title: named(title),
     mark: '',
   }
-}
-
-/** Of a graph the wanted nodes with all that bring them, in its own order; no further one where there are `most`. */
-export function withParents<T extends GraphNode>(graph: readonly T[], wanted: Iterable<T>, most = graph.length): T[] {
-  const byKey = new Map(graph.map(node => [node.key, node]))
-  const kept = new Set<string>()
-  for (const node of wanted) {
-    if (kept.size >= most) break
-    for (let at: T | undefined = node; at && !kept.has(at.key); at = byKey.get(at.parent ?? '')) kept.add(at.key)
-  }
-  return graph.filter(({ key }) => kept.has(key))
 }

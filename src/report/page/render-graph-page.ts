@@ -1,7 +1,8 @@
+import { withParents } from '../formats/graph-text.ts'
 import { count } from '../text/findings.ts'
 import type { FleetGraphNode, FleetPage } from './fleet-page.ts'
 import { type FleetQuery, fleetFilter, listed, matches, queryAddress, ZOOMS } from './fleet-query.ts'
-import { graphPicture, withParents } from './graph-picture.ts'
+import { graphPicture } from './graph-picture.ts'
 import {
   accountText,
   type Content,

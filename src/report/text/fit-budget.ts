@@ -7,20 +7,19 @@ export const CUT_NOTE = 600
 const SHOWS_ALL = ' `bailiwick check` on the same commit shows everything.'
 
 interface Fit {
-  readonly budget?: number
   readonly more?: string | undefined
   readonly lines?: number
 }
 
 /**
- * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
+ * Joins sections by blank lines within `TEXT_BUDGET` characters. What does not fit is left out from the end, whole sections
  * only, and the last line says how many of what are missing, and `more`: where all of it is. The first
  * paragraphs are never left out. Behind `lines` the rest is folded.
  */
 export function fitBudget(
   paragraphs: string | readonly string[],
   sections: readonly Section[],
-  { budget = TEXT_BUDGET, more = SHOWS_ALL, lines = Number.POSITIVE_INFINITY }: Fit = {},
+  { more = SHOWS_ALL, lines = Number.POSITIVE_INFINITY }: Fit = {},
 ): string {
   const head = [paragraphs]
     .flat()
@@ -31,7 +30,7 @@ export function fitBudget(
   let used = head.length
   for (const section of sections) {
     const { text, label } = section
-    if (cut.size === 0 && used + text.length + 2 <= budget - CUT_NOTE) {
+    if (cut.size === 0 && used + text.length + 2 <= TEXT_BUDGET - CUT_NOTE) {
       kept.push(section)
       used += text.length + 2
     } else if (label !== '') cut.set(label, (cut.get(label) ?? 0) + 1)

@@ -14,7 +14,6 @@ import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import {
   accountOf,
-  accountOf as accountOfUser,
   type PolicyRule,
   type ResourceRequest,
   ruleAllows,
@@ -401,7 +400,7 @@ function nearMiss(index: FleetIndex, { node: { cluster }, user }: Acting, reques
     const binding = readBinding(object)
     const place = binding?.subjects.findIndex(isNobody) ?? -1
     if (!binding || place < 0 || !index.roleRules(cluster, binding.roleRef, binding.namespace)?.some(allows)) continue
-    const own = accountOfUser(user)!
+    const own = accountOf(user)!
     const field = binding.subjects[place]!.name === own.name ? 'namespace' : 'name'
     return { object, path: ['subjects', place, field] as Path, wanted: own[field] }
   }
@@ -412,7 +411,7 @@ const ADDON = 'capsule.addon.fluxcd/enabled'
 
 /** The annotation of an account by which Capsule's addon would give it the rights, if its name or value were right. */
 function addonMark(index: FleetIndex, cluster: string, user: string) {
-  const { namespace, name } = accountOfUser(user)!
+  const { namespace, name } = accountOf(user)!
   const object = index.platformObject(cluster, '/ServiceAccount', namespace, name)
   const marks = textMapOf(object && at(object.root, ['metadata', 'annotations'])) ?? new Map<string, string>()
   const key = marks.has(ADDON) ? ADDON : probably(ADDON, [...marks.keys()])

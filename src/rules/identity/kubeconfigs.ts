@@ -1,4 +1,3 @@
-import { unlessRefused } from '../../base/errors.ts'
 import { codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -12,7 +11,7 @@ import { internalHost } from '../../kube/internal-host.ts'
 import { at, canonical, itemsOf, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
-import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
@@ -266,9 +265,7 @@ export function kubeConfigFaults(text: string, used: boolean, vouched: boolean):
 /** A text with escapes does not show it; such a text is read where an object of Flux uses it. */
 const looksLikeOne = (text: string) => /clusters|users/.test(text) && /server|exec|auth-provider|token/i.test(text)
 
-function parse(text: string): readonly Node[] | undefined {
-  return unlessRefused(undefined, () => parseDocuments({ repository: '', path: 'kubeconfig' }, Buffer.from(text)))
-}
+const parse = (text: string) => readableDocuments({ repository: '', path: 'kubeconfig' }, Buffer.from(text))
 
 function entries(root: Node, list: string, field: string): Node[] {
   const items = itemsOf(at(root, [list]))

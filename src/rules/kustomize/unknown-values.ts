@@ -1,4 +1,3 @@
-import { unlessRefused } from '../../base/errors.ts'
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -14,7 +13,7 @@ import { HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, type Node, originAt, type Path, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import { annotationsOf, groupOf, POD_SPEC_PATHS } from '../../kube/object.ts'
 import { isDecrypted } from '../../kube/sops.ts'
-import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { readableDocuments } from '../../kube/yaml/parse-documents.ts'
 import { everyPath } from '../model/object-values.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { isRuledValue } from '../workloads/helm-values.ts'
@@ -281,7 +280,7 @@ function isPlainText(data: ScalarNode, isEncoded: boolean): boolean {
 
 /** The documents of values; a single undefined if they are not YAML. */
 function parsed(bytes: Uint8Array): readonly (Node | undefined)[] {
-  return unlessRefused([undefined], () => parseDocuments({ repository: '', path: 'values' }, bytes))
+  return readableDocuments({ repository: '', path: 'values' }, bytes) ?? [undefined]
 }
 
 /** Whether every variable below is a plain value without a rule, and no key. */

@@ -1,5 +1,5 @@
-import { type Fleet, type FleetNode, nodesByKey, whyIncomplete } from '../../fleet/model/fleet.ts'
-import { graphText } from '../../report/formats/graph-text.ts'
+import { whyIncomplete } from '../../fleet/model/fleet.ts'
+import { graphText, withParents } from '../../report/formats/graph-text.ts'
 import type { Command } from './command.ts'
 import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { errorLine } from './terminal.ts'
@@ -19,7 +19,7 @@ export const graph: Command = {
     const output = given.format === 'dot' ? 'dot' : 'mermaid'
     const { fleet } = await readFleet(given, io.cwd)
     const part = fleetPart(fleet, given)
-    const nodes = withParents(fleet, fleet.nodes.filter(part.has))
+    const nodes = withParents(fleet.nodes, fleet.nodes.filter(part.has))
     for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
     const text = graphText(nodes, output)
     io.stdout(text)
@@ -37,14 +37,3 @@ const TOO_LARGE =
   'note: Mermaid draws no more than 50,000 characters and 500 edges, so GitHub does not show this drawing. Draw a part with --cluster or --tenant, or use -o dot.\n'
 
 const isTooLarge = (text: string) => text.length > MAX_TEXT || text.split(/ (?:-->|==>) /).length - 1 > MAX_EDGES
-
-/** These nodes and the nodes that apply them. */
-function withParents(fleet: Fleet, nodes: readonly FleetNode[]): readonly FleetNode[] {
-  const byKey = nodesByKey(fleet.nodes)
-  const kept = new Set<string>()
-  for (const node of nodes) {
-    for (let here: FleetNode | undefined = node; here && !kept.has(here.key); here = byKey.get(here.parent ?? ''))
-      kept.add(here.key)
-  }
-  return fleet.nodes.filter(({ key }) => kept.has(key))
-}

@@ -13,7 +13,7 @@ import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
 
 /** Version of the stored form: a newer program does not read pages of an older one. */
-const FORM = 5
+const FORM = 6
 /** Size limit of one stored page; larger ones are not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_FLEET_BYTES = 8 * 1024 * 1024

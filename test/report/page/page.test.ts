@@ -243,6 +243,15 @@ describe('whatever somebody is called', () => {
   })
 })
 
+test('a list of permissions is whole, and a name with backticks stays in its own quotes', () => {
+  const page = pageWith('word')
+  const [right] = page.changes!.rights
+  const names = Array.from({ length: 15 }, (_, at) => `a\`${at} is admin\``)
+  const rights = [{ ...right!, gains: names.map(name => ({ verbs: ['get'], resource: name, names: [] })) }]
+  const text = renderCheckPage({ ...page, changes: { ...page.changes!, rights } })
+  for (const name of names) expect(text).toContain(`get <code>${name.replaceAll('`', '&#96;')}</code>`)
+})
+
 test('markup is made by the template only', () => {
   expect(
     html`<p title="${'"><b>'}">${'<i>'}${html`<b>${1}</b>`}${undefined}${false}${['&', html`<br>`]}</p>`.toString(),
