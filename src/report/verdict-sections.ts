@@ -177,6 +177,11 @@ export function findingText(group: FindingGroup, here: string, folds = true): st
     `- Applied by: ${names(identities)} (${firstNames(tenants, MAX_NAMED, tenantText)})`,
     ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
     ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
+    ...(finding.level === 'violation' && isNew(finding)
+      ? [
+          `- Waive: ${ownCode(`/bailiwick waive ${finding.fingerprint.slice(0, 12)} REASON`)} asks a fleet admin to accept it`,
+        ]
+      : []),
     ...(folds && via.length > 0 ? [`- Through: ${via.join(', ')}`] : []),
   ]
   return folds ? `${lines.join('\n')}\n\n${fold('Details', more.join('\n'))}` : [...lines, ...more].join('\n')

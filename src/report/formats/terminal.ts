@@ -157,12 +157,17 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
   }
   if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
   lines.push(`  fix      ${say(fixMessage(group, here))}`)
+  if (noun === 'violation' && isNew(finding)) lines.push(`  waive    ${waiveLine(finding)}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
   }
   return [head, ...(finding.isBefore ? [] : excerptLines(finding, look.excerpt)), ...fitted(lines, look), '']
 }
+
+/** The command that accepts it; of several objects the first. */
+const waiveLine = ({ rule, object }: Finding) =>
+  `bailiwick waive ${rule} ${visible(display(object)).replace(' ', '/')} --reason TEXT`
 
 /** Its clusters are named where they are not all of those of the finding. */
 function objectText(group: FindingGroup, object: ObjectId, on: readonly string[] = group.clusters): string {

@@ -31,11 +31,11 @@ export interface CheckOptions {
   readonly output: string
 }
 
-const BASE: UsageLine = ['[--base REF]', 'compare with this commit: only new violations and errors count']
+export const BASE: UsageLine = ['[--base REF]', 'compare with this commit: only new violations and errors count']
 const DIR: UsageLine = ['[DIR]', 'a git working copy, any folder of one, or a plain folder (default: .)']
 
 /** The options that every command has that evaluates a working copy. */
-const COPY: readonly UsageLine[] = [
+export const COPY: readonly UsageLine[] = [
   ['[--url URL]', 'address of DIR as Flux sources name it (default: remote origin)'],
   [
     '[--branch NAME]',

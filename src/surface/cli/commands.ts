@@ -16,6 +16,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     'List the existing violations of a fleet in a baseline file',
     async () => (await import('./baseline.ts')).baseline,
   ],
+  ['waive', 'Write, list or remove waivers of the fleet', async () => (await import('./waive.ts')).waive],
   [
     'can-i',
     'Check whether an identity is allowed to do something on a cluster, and by which binding',
