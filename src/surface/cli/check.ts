@@ -44,7 +44,7 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
   else io.stdout(print(own.verdict, { ...context, elsewhere: own.elsewhere }))
   noteOutside(verdict, io)
-  // the text has it already, with its place and fix
+  // once: the text has it, with its place and fix
   const isPrinted = options.output === 'text' && (own?.verdict ?? verdict).errors.some(isNew)
   if (verdict.result === 'error' && !isPrinted) io.stderr(`${undecidedLine(verdict, own)}\n`)
   const waits = options.failOnRequiredApproval && verdict.requiredApprovals.length > 0

@@ -183,7 +183,7 @@ const situations: Record<string, Situation> = {
     },
     args: ['--cluster', 'prod'],
     code: 0,
-    says: ['only cluster prod'],
+    says: ['Only cluster prod'],
   },
   'an option that is misspelled': {
     given: () => '/',

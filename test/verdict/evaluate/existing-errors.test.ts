@@ -87,7 +87,7 @@ describe('an error that stood before', () => {
     const quiet = evaluated(withHoles(fleet(), fatal), withHoles(fleet(), fatal))
     expect(quiet).toMatchObject({ result: 'pass', errors: [{ state: 'standing', blocksApply: true }] })
     expect(quiet.summary).toContain(
-      `1 existing evaluation error. Flux applies nothing of ${TENANTS} until it is fixed.`,
+      `1 existing evaluation error does not block. Flux applies nothing of ${TENANTS} until it is fixed.`,
     )
   })
 
@@ -231,5 +231,5 @@ test('the first line counts the HelmReleases whose charts are not rendered', () 
   const release = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: apps}\n'
   const verdict = evaluated(fleetOf(miniFleet({ dev: withResource(release) })))
   expect(verdict.evaluated.releases).toBe(1)
-  expect(verdict.summary).toMatch(/ Charts of 1 HelmRelease are not rendered$/)
+  expect(verdict.summary).toMatch(/ Charts of 1 HelmRelease are not rendered\./)
 })

@@ -147,7 +147,7 @@ describe('every surface shows the same', () => {
     expect(summaryOf(result)).toMatch(/^1 violation in ops-team \(production, staging\)\./)
     expect(checkRunOf(result, context).title).toMatch(/^1 violation in /)
     expect(commentOf(result, context)).toContain('`production` ❌ 1 · `staging` ❌ 1')
-    expect(terminalText(result, FLEET)).toMatch(/^fail: 1 violation:/m)
+    expect(terminalText(result, FLEET)).toMatch(/^fail: 1 violation in /m)
   })
 
   test('one annotation, one fold, with the objects in it', () => {
