@@ -155,6 +155,18 @@ export function fixOf({ fix = '', typedFix }: Pick<Worded, 'fix' | 'typedFix'>):
   return typedMessage({ message: fix, typed: typedFix })
 }
 
+/** A clause as the start of a sentence: its first word of ours is written large. */
+export function capital(text: string | Message): Message {
+  const [first, ...rest] = asMessage(text).parts
+  const large = (words: string) => words.replace(/^[a-z](?=[a-z']* )/, letter => letter.toUpperCase())
+  if (first === undefined) return made([])
+  if (typeof first === 'string') return made([large(first), ...rest])
+  return made([
+    first.type === 'text' ? { ...first, value: large(first.value), text: large(first.text) } : first,
+    ...rest,
+  ])
+}
+
 export function asMessage(text: string | Message): Message {
   return typeof text === 'string' ? untyped(text) : text
 }

@@ -190,12 +190,13 @@ function remedy(ref: string, full: string | undefined, isShallow: boolean, remot
     const deeper = `Run: git fetch --${isShallow ? 'unshallow' : 'all'} (GitHub Actions: fetch-depth: 0 of actions/checkout).`
     return isShallow ? deeper : 'Name a commit that is in the history of this repository.'
   }
-  if (/^[0-9a-f]{7,40}$/.test(ref)) return `Run: git fetch --depth=1 ${remote} ${ref}`
+  // no depth: it would make a whole clone a shallow one
+  if (/^[0-9a-f]{7,40}$/.test(ref)) return `Run: git fetch ${remote} ${ref}`
   const branch = ref.startsWith(`${remote}/`)
     ? ref.slice(remote.length + 1)
     : ref.replace(/^refs\/(?:heads|tags)\//, '')
   if (!/^[\w./-]+$/.test(branch) || branch.startsWith('-')) return 'Name a branch, tag or commit of this repository.'
-  return `Run: git fetch --depth=1 ${remote} ${branch}:refs/remotes/${remote}/${branch}`
+  return `Run: git fetch ${remote} ${branch}:refs/remotes/${remote}/${branch}`
 }
 
 const HEADS = 'refs/heads/'

@@ -24,7 +24,7 @@ const RANGES: readonly (readonly [number, number, string])[] = [
   [ip(100, 64, 0, 0), 10, 'a private address'],
   [ip(127, 0, 0, 0), 8, 'a loopback address'],
   [ip(168, 63, 129, 16), 32, "the cloud's metadata service"],
-  [ip(169, 254, 0, 0), 16, "a link-local address, as the cloud's metadata service has"],
+  [ip(169, 254, 0, 0), 16, 'a link-local address (cloud metadata)'],
   [ip(172, 16, 0, 0), 12, 'a private address'],
   [ip(192, 0, 0, 192), 32, "the cloud's metadata service"],
   [ip(192, 0, 0, 0), 24, 'a private address'],

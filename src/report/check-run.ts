@@ -1,6 +1,7 @@
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
 import { bullets, code, markdownOf, prose } from '../base/markup.ts'
-import { fixOf, type MessagePart, typedMessage } from '../base/message.ts'
+import { fixOf, type Message, type MessagePart, typedMessage } from '../base/message.ts'
+import { firstNames } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import {
@@ -11,6 +12,7 @@ import {
   NO_DECISIONS,
 } from '../verdict/decide.ts'
 import { isUnchanged } from '../verdict/diff/changes.ts'
+import { cut, MAX_TITLE } from '../verdict/headline.ts'
 import { countsText } from './changes.ts'
 import {
   type Annotation,
@@ -25,9 +27,10 @@ import {
 import { matrixTable } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { count, headlineOf } from './text/findings.ts'
-import { fitBudget, fold, VISIBLE_LINES } from './text/fit-budget.ts'
-import { placeOf, shortUrl } from './text/place.ts'
+import { decisionSentences } from './text/decisions.ts'
+import { count, headlineOf, limitsText } from './text/findings.ts'
+import { fitBudget, fold, type Section, VISIBLE_LINES } from './text/fit-budget.ts'
+import { ended, placeOf, shortUrl } from './text/place.ts'
 import { pruneSection, verdictSections, wouldBreak } from './verdict-sections.ts'
 
 /**
@@ -53,36 +56,35 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [
-    evaluatedLine(outcome, context, view),
-    prose(assumedClusters(view.verdict, audience) ?? ''),
+    limitsText(view),
+    assumedClusters(view.verdict, audience) ?? '',
     outcome.result === 'pass' ? renderedLine(context) : '',
-    tableOf(view.verdict),
-    // names of others' repositories are for the fleet's own readers
-    audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
-    hiddenLine(view),
-    pruneSection(context.prunes),
     all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : '',
   ]
+  const folded = [
+    // names of others' repositories are for the fleet's own readers
+    audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
+    pruneSection(context.prunes),
+  ]
+  const sections = [...verdictSections(view.verdict, repository), ...tableOf(view.verdict)]
+  const lead = [prose(head.filter(text => text !== '').join(' '), 3000), ...folded]
   return {
     title: headlineOf(view),
-    summary: fitBudget(head, verdictSections(view.verdict, repository), { lines: VISIBLE_LINES }),
+    summary: `${fitBudget(lead, sections, { lines: VISIBLE_LINES })}\n\n${evaluatedLine(outcome, context, view)}`,
     annotations,
     actions: buttonsOf(context, view),
   }
 }
 
-/** A long table is folded: what blocks comes below it. */
-function tableOf(verdict: Verdict): string {
+/** What was found, by tenant and cluster. */
+function tableOf(verdict: Verdict): Section[] {
   const table = matrixTable(verdict)
-  const rows = table.split('\n').length
-  return rows > MAX_TABLE_LINES ? fold(`Tenants and clusters (${rows - 2})`, table) : table
+  return table === '' ? [] : [{ text: fold('Tenants and clusters', table), label: 'table of tenants and clusters' }]
 }
-
-const MAX_TABLE_LINES = 14
 
 function untouched(context: ReportContext): VerdictText {
   const title = 'No fleet resources affected'
-  const summary = `${title}: no Kustomization of a cluster reads this repository at ${code(context.headSha.slice(0, 7))}.`
+  const summary = `No Kustomization of a cluster reads this repository at ${code(context.headSha.slice(0, 7))}.`
   return { title, summary, annotations: [], actions: buttonsOf(context) }
 }
 
@@ -108,7 +110,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
     ...(error.fix && open ? [`- Fix: ${markdownOf(fixOf(error))}`] : []),
   ]
   return {
-    title: visible(`Could not be evaluated: ${message}`, 180),
+    title: undecidedTitle(error.code, message),
     summary: lines.join('\n'),
     annotations:
       origin && ours ? annotationAt(origin, 'failure', `could not be evaluated (${error.code})`, withFix(error)) : [],
@@ -116,17 +118,25 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   }
 }
 
-const EVALUATED: Record<ReportContext['kind'], string> = {
-  'pull-request': 'Evaluated as it would be merged',
-  branch: 'Evaluated as it is on the branch',
-  'merge-group': 'Evaluated as the merge queue would merge it, with everything before it in the queue',
+/** The code can be searched in docs/errors.md. */
+function undecidedTitle(code: ErrorCode, message: string): string {
+  if (code === 'merge-conflict') return 'Merge conflict: nothing was checked'
+  const whole = visible(`Could not be evaluated: ${message}`, 180)
+  return whole.length <= MAX_TITLE ? whole : `Could not be evaluated: ${code}`
 }
 
-function evaluatedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
-  const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
+const CHECKED: Record<ReportContext['kind'], string> = {
+  'pull-request': 'Checked as if merged',
+  branch: 'Checked as it is on the branch',
+  'merge-group': 'Checked as the merge queue would merge it, with everything before it in the queue',
+}
+
+function evaluatedLine(verdict: Verdict, { headSha, fleet, kind, base }: ReportContext, view: View): string {
+  const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80))
+  const into = base === undefined ? '' : ` into ${code(base, 80)}`
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
-  const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
-  return `${EVALUATED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.revisionSet.slice(0, 12))}.`
+  const where = clusters.length > 0 ? `, clusters ${firstNames(clusters, 20)}` : ''
+  return `${CHECKED[kind]}${into}: commit ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.revisionSet.slice(0, 12))}.`
 }
 
 /** A refactoring that renders the same has no comment, so it is reported here. */
@@ -137,43 +147,43 @@ function renderedLine({ changes }: ReportContext): string {
   return counts === '' ? '' : `Rendered changes: ${counts}.`
 }
 
-function hiddenLine({ hidden }: View): string {
-  const parts = [
-    ...(hidden.violations > 0 ? [count(hidden.violations, 'violation')] : []),
-    ...(hidden.errors > 0 ? [count(hidden.errors, 'error')] : []),
-  ]
-  if (parts.length === 0) return ''
-  return `${parts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.`
-}
-
-/** Approvals that a summary lists. */
-const MAX_APPROVALS = 20
-
-/** Adds a hold, an override and missing approvals to the text of a verdict. */
+/** Adds what people decided, and missing approvals, to the text of a verdict. */
 function withDecisions(run: VerdictText, outcome: GateOutcome, decisions: HumanDecisions): VerdictText {
-  const { hold, override, missing, worse } = decisions
-  const blocksAlone = decide(outcome, { missing }).by === 'required-approval'
-  const text = withMissingApprovals(ofOthers(run, worse), missing, blocksAlone)
+  const { missing, worse } = decisions
+  const others = ofOthers(run, worse)
+  const text = { ...others, annotations: [...missing.flatMap(approvalAnnotation), ...others.annotations] }
+  const sentences = decisionSentences(decisions)
+  if (sentences.length === 0) return text
+  const title = decidedTitle(outcome, decisions)
+  const verdict = title === undefined ? '' : `Verdict: ${prose(ended(text.title))} `
+  return {
+    ...text,
+    title: title === undefined ? text.title : cut(visible(title, 200), MAX_TITLE),
+    summary: `${decisionList(sentences)}\n\n${verdict}${text.summary}`,
+  }
+}
+
+/** The title where something else than the verdict decides. */
+function decidedTitle(outcome: GateOutcome, decisions: HumanDecisions): string | undefined {
+  const { hold, override, missing } = decisions
   const { by } = decide(outcome, decisions)
-  if (by === 'hold' && hold) {
-    const note = `**On hold by ${code(hold.by, 80)}**. Blocked until someone with write access runs ${code('/bailiwick unhold')}.${keptText(hold)}`
-    return beneath(text, `On hold by ${visible(hold.by, 80)}`, note)
-  }
-  if (by === 'override' && override) {
-    const title = visible(`Overridden by ${override.by}: ${override.reason}`, 200)
-    const note = `**Overridden by ${code(override.by, 80)}**, for this commit only: ${prose(override.reason, 500)}`
-    return beneath(text, title, note)
-  }
-  return text
+  if (by === 'hold') return `On hold by ${hold?.by}`
+  if (by === 'override') return `Overridden by ${override?.by}: ${override?.reason}`
+  if (by !== 'required-approval') return undefined
+  const isFork = missing.every(({ rule }) => rule === 'gate-fork-untrusted')
+  return `Approval required: a ${isFork ? 'maintainer' : 'fleet admin'} must approve this commit`
 }
 
-function keptText({ takenOffBy }: NonNullable<HumanDecisions['hold']>): string {
-  if (takenOffBy === undefined) return ''
-  return ` ${code(takenOffBy, 80)} removed the label without write access to this repository, which does not lift the hold.`
-}
+/** So many are read before the rest is opened. */
+const FEW_DECISIONS = 2
+const MAX_DECISIONS = 20
 
-function beneath(text: VerdictText, title: string, note: string): VerdictText {
-  return { ...text, title, summary: `${note}\n\nVerdict: ${prose(text.title)}\n\n${text.summary}` }
+function decisionList(sentences: readonly Message[]): string {
+  const line = (one: Message) => markdownOf(one)
+  const first = bullets(sentences.slice(0, FEW_DECISIONS), FEW_DECISIONS, line)
+  const rest = sentences.slice(FEW_DECISIONS)
+  if (rest.length === 0) return first
+  return `${first}\n\n${fold(`${rest.length} more`, bullets(rest, MAX_DECISIONS, line))}`
 }
 
 function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
@@ -181,27 +191,8 @@ function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   const numbers = worse.slice(0, 10).map(number => `#${number}`)
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
   const note = `Several open pull requests have this commit as their head, and GitHub keeps one check per commit. Showing the most severe verdict: that of ${which}.`
-  return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
-}
-
-function withMissingApprovals(
-  run: VerdictText,
-  missing: readonly MissingApproval[],
-  blocksAlone: boolean,
-): VerdictText {
-  const [first] = missing
-  if (!first) return run
-  const section = `### Required approvals (${missing.length})\n\n${bullets(missing, MAX_APPROVALS, approvalText)}`
-  const annotations = [...missing.flatMap(approvalAnnotation), ...run.annotations]
-  if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
-  const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : ''
-  const title = `${visible(`Required approval: ${first.message}`, 180)}${more}`
-  return beneath({ ...run, annotations }, title, section)
-}
-
-function approvalText({ rule, message, fix, path }: MissingApproval): string {
-  const where = path === undefined ? '' : `, ${code(path)}`
-  return `${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
+  const title = [`${run.title} (${which})`, `${run.title} (${numbers[0]})`].find(one => one.length <= MAX_TITLE)
+  return { ...run, title: title ?? run.title, summary: `${note} ${run.summary}` }
 }
 
 function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Annotation[] {

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
-import { code, htmlCode, prose } from '../base/markup.ts'
+import { code, htmlCode, markdownOf, prose } from '../base/markup.ts'
+import { typedMessage } from '../base/message.ts'
 import { andMore } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
 import type { Verdict } from '../rules/model/finding.ts'
@@ -13,7 +14,7 @@ import { matrixLine } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { impactSection } from './policy-impact.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { count, EditBlocks, type FailureGroup, groupFailures, isNew } from './text/findings.ts'
+import { count, EditBlocks, type FailureGroup, groupFailures, isNew, limitsText } from './text/findings.ts'
 import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
 import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
@@ -41,6 +42,7 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   const head = [
     counts === '' ? lead : `${lead} · objects: ${counts}`,
     [matrixLine(view.verdict), ...(assumed === undefined ? [] : [prose(assumed)])].join(' · '),
+    outcome.result === 'pass' ? prose(limitsText(view)) : worstText(view.verdict),
     nextStep(outcome, view.verdict, context),
     pruneSection(context.prunes),
   ]
@@ -70,10 +72,10 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
   const errors = groups
     .filter(({ failure }) => isNew(failure))
     .map(group => ({
-      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here)),
+      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here, false)),
       label: 'error',
     }))
-  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
+  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here, false))
   const edits = new EditBlocks(context.fixes ?? [])
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
@@ -92,7 +94,7 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     body === '' ? [] : [{ text: fold(summary, body), label }]
   return [
     ...folded(impact?.heading ?? '', impact?.list ?? '', 'list of objects that policies affect'),
-    ...folded('Repositories that this would break', broken, 'list of repositories'),
+    ...(broken === '' ? [] : [{ text: broken, label: 'list of repositories' }]),
     ...errors,
     ...findings(verdict.violations, 'violation'),
     ...(changes ? changeLists(changes) : []),
@@ -129,6 +131,12 @@ function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: Repor
   return fixNext(verdict ?? outcome, context.repository)
 }
 
+/** What is wrong, of the most severe finding: a reader knows it before anything is opened. */
+function worstText({ errors, violations }: Verdict): string {
+  const first = errors.find(isNew) ?? groupFindings(violations.filter(isNew))[0]?.finding
+  return first === undefined ? '' : markdownOf(typedMessage(first))
+}
+
 const isPass = (outcome: Outcome): boolean => !(outcome instanceof BailiwickError) && outcome?.result === 'pass'
 
 function lookAt(changes: Changes | undefined): string {
@@ -146,7 +154,8 @@ function fixNext(verdict: Verdict, here: string): string {
   if (ours.length === 0)
     return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
   const where = ours.find(item => item.origin.file !== '')?.origin
-  const what = where ? code(placeOf(where, here)) : 'the finding below'
+  const place = where ? code(placeOf(where, here)) : 'the finding below'
+  const what = ours.length === 1 ? place : `the ${ours.length} findings below, first ${place},`
   const [first] = violations
   const ask = first
     ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} explains the rule; ${code(`/bailiwick waive ${first.rule} REASON`, 80)} requests a waiver.`

@@ -31,6 +31,8 @@ export interface ReportContext {
   readonly repository: string
   /** The commit of the check run. */
   readonly headSha: string
+  /** The branch that a pull request goes to. */
+  readonly base?: string
   /** The fleet's address and the commit of it that was evaluated; absent where no fleet was read. */
   readonly fleet?: { readonly repository: string; readonly commit: string }
   /** The repository belongs to these tenants: nothing of others is shown there. Absent: the fleet repository. */

@@ -29,7 +29,7 @@ export function verdictSections(verdict: Verdict, here: string): Section[] {
     ...notReachedSections(verdict, here),
     ...changedFilesSections(verdict),
     ...notEvaluatedSections(verdict),
-    ...list('Existing evaluation errors', groupFailures(standing), 'existing error', group => failureText(group, here)),
+    ...foldedErrors(groupFailures(standing), here),
     ...folded('Existing violations: they block only when they change', verdict, 'standing', here),
     ...folded('Waived', verdict, 'waived', here),
     ...folded('Fixed by this change', verdict, 'fixed', here),
@@ -41,16 +41,14 @@ function approvalSections({ requiredApprovals }: Verdict): Section[] {
   const all = groupApprovals(requiredApprovals)
   if (all.length === 0) return []
   const list = bullets(all, 20, ({ rule, path, message }) => `${code(rule)}, ${code(path)}: ${prose(message)}`)
-  const text = `### Required approvals of a fleet admin (${all.length})\n\n${list}`
-  return [{ text, label: 'list of required approvals' }]
+  const heading = `A fleet admin must approve this change (${count(all.length, 'reason')})`
+  return [{ text: fold(heading, list), label: 'list of required approvals' }]
 }
 
 /** Summarizes what changed policies do to existing objects; the single findings follow. */
 function impactSections(verdict: Verdict, here: string): Section[] {
   const impact = impactSection(verdict, here)
-  return impact
-    ? [{ text: `### ${impact.heading}\n\n${impact.list}`, label: 'list of objects that policies affect' }]
-    : []
+  return impact ? [{ text: fold(impact.heading, impact.list), label: 'list of objects that policies affect' }] : []
 }
 
 function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {
@@ -76,8 +74,10 @@ function notSeenSections({ notSeen }: Verdict): Section[] {
   const list = bullets(notSeen, MAX_LISTED, ({ source, url, reason }) => {
     return `${code(source)}${url === '' ? '' : ` at ${code(url)}`}: ${prose(reason)}`
   })
-  const text = `### Not visible: only the account that applies it was evaluated\n\n${list}`
-  return [{ text, label: 'list of sources that are not visible' }]
+  const sources = notSeen.length === 1 ? 'this source' : `these ${notSeen.length} sources`
+  const it = notSeen.length === 1 ? 'it' : 'them'
+  const heading = `Bailiwick could not read ${sources}. It checked only the permissions of the account that deploys ${it}`
+  return [{ text: fold(heading, list), label: 'list of sources that are not visible' }]
 }
 
 function notReachedSections({ notReached }: Verdict, here: string): Section[] {
@@ -131,10 +131,23 @@ function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
   ]
 }
 
+function foldedErrors(groups: readonly FailureGroup[], here: string): Section[] {
+  if (groups.length === 0) return []
+  const texts = groups.slice(0, MAX_LISTED).map(group => failureText(group, here, false))
+  const left = andMore(groups.length - texts.length)
+  const heading = `Existing evaluation errors (${groups.length})`
+  return [
+    {
+      text: fold(heading, [...texts, ...(left === '' ? [] : [`…${left}`])].join('\n\n')),
+      label: 'list of existing errors',
+    },
+  ]
+}
+
 function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {
   const groups = groupFindings(verdict.violations.filter(finding => finding.state === state))
   if (groups.length === 0) return []
-  const texts = groups.slice(0, 20).map(group => findingText(group, here))
+  const texts = groups.slice(0, 20).map(group => findingText(group, here, false))
   const left = groups.length - texts.length
   if (left > 0) texts.push(`…${andMore(left)}`)
   const label = `list of ${count(groups.length, `${stateText(state)} violation`)}`
@@ -146,25 +159,32 @@ const MAX_OBJECTS = 20
 const MAX_NAMED = 5
 
 /**
- * One finding as a Markdown list: the objects that its cause reaches, what, where, who, what the cluster would answer, how
- * to fix; and below it what follows from it. Escaped. `trace`: with the way of the value to the cluster, folded.
+ * One finding as a Markdown list: what, where, how to fix; and behind a fold, if `folds`, the objects that its cause reaches,
+ * who applies them, what the cluster would answer, what follows, and the way of the value to the cluster. Escaped.
  */
-export function findingText(group: FindingGroup, here: string, trace = true): string {
+export function findingText(group: FindingGroup, here: string, folds = true): string {
   const { finding, objects, clusters, tenants, identities, followers } = group
   const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const via = finding.via.map(step => `${step.step} ${code(`${step.file}:${step.line}`)}`).slice(0, 8)
   const lines = [
     `**${titleOf(group)}** on ${names(clusters)}`,
     `- What: ${markdownOf(typedMessage(finding))}`,
-    ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
-    `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
-    ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
     `- Fix: ${markdownOf(fixMessage(group, here))}`,
-    ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
   ]
-  const way = trace && via.length > 0 ? [fold('Trace', via.join(', '))] : []
-  return [lines.join('\n'), ...way].join('\n\n')
+  const more = [
+    ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
+    `- Applied by: ${names(identities)} (${firstNames(tenants, MAX_NAMED, tenantText)})`,
+    ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
+    ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
+    ...(finding.level === 'violation' && isNew(finding)
+      ? [
+          `- Waive: ${ownCode(`/bailiwick waive ${finding.fingerprint.slice(0, 12)} REASON`)} asks a fleet admin to accept it`,
+        ]
+      : []),
+    ...(folds && via.length > 0 ? [`- Through: ${via.join(', ')}`] : []),
+  ]
+  return folds ? `${lines.join('\n')}\n\n${fold('Details', more.join('\n'))}` : [...lines, ...more].join('\n')
 }
 
 /** The object, or how many there are. */
@@ -187,19 +207,22 @@ function objectList({ objects, clusters }: FindingGroup): string {
 const names = (list: readonly string[]): string => firstNames(list, MAX_NAMED, name => code(name, 120))
 
 const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
-/** What could not be evaluated, the same way: one error for all nodes that have it. */
-export function failureText({ failure, nodes }: FailureGroup, here: string): string {
+/** What could not be evaluated, the same way: one error for all nodes that have it. `folds`: the rest is behind a fold. */
+export function failureText({ failure, nodes }: FailureGroup, here: string, folds = true): string {
   const place = placeOf(failure.origin, here)
-  const shown = nodes.slice(0, MAX_NAMED)
-  const whose = shown.map(key => code(key)).join(', ') || 'The fleet'
   const note = noteOf(failure)
-  return [
-    `**${whose}**${andMore(nodes.length - shown.length)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
+  const lines = [
+    `**${firstNames(nodes, 1, key => code(key)) || 'The fleet'}** (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${markdownOf(typedMessage(failure))}`,
-    ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),
-  ].join('\n')
+  ]
+  const more = [
+    ...(nodes.length > (folds ? 0 : 1) ? [`- Kustomizations: ${firstNames(nodes, MAX_NODES, key => code(key))}`] : []),
+    ...(note === '' ? [] : [`- Note: ${note}`]),
+  ]
+  const isFolded = folds && more.length > 0
+  return isFolded ? `${lines.join('\n')}\n\n${fold('Details', more.join('\n'))}` : [...lines, ...more].join('\n')
 }
 
 /** How many Kustomizations are listed. */
@@ -213,11 +236,11 @@ export function pruneSection(prunes: ChangePrunes | undefined): string {
   const left = nodes.length - lines.length
   if (left > 0) lines.push(`- and ${count(left, 'Kustomization')} more`)
   if (hidden > 0) lines.push(`- ${count(hidden, 'Kustomization')} not visible here`)
-  return [
-    `### Deletes much at once (${count(nodes.length + hidden, 'Kustomization')})`,
-    lines.join('\n'),
-    stepOf(),
-  ].join('\n\n')
+  const heading = `Deletes much at once (${count(nodes.length + hidden, 'Kustomization')}). After the merge, the worker waits for an approval`
+  return fold(
+    approvedBy === undefined ? heading : 'Deletes much at once (approved)',
+    `${lines.join('\n')}\n\n${stepOf()}`,
+  )
 
   function stepOf(): string {
     if (approvedBy !== undefined)
@@ -233,8 +256,8 @@ const MAX_REPOSITORIES = 30
 const MAX_CLUSTERS = 10
 
 /**
- * One Markdown line that lists the repositories, other than `here`, whose own Kustomizations a change newly breaks:
- * `Would break: acme/dev-team (3 new violations on production)`. `''` for none.
+ * A fold that lists the repositories, other than `here`, whose own Kustomizations a change newly breaks:
+ * `acme/dev-team (3 new violations on production)`. `''` for none.
  */
 export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], here: string): string {
   const urls = new Map(nodes.map(node => [node.key, node.source.url]))
@@ -252,7 +275,10 @@ export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], he
   const lines = [...broken]
     .sort(([a, one], [b, two]) => weight(two) - weight(one) || (a < b ? -1 : 1))
     .map(([url, one]) => `${code(nameOf(url))} (${what(one)})`)
-  return `**Would break:** ${firstNames(lines, MAX_REPOSITORIES)}`
+  return fold(
+    `Would break ${lines.length} other ${lines.length === 1 ? 'repository' : 'repositories'}`,
+    firstNames(lines, MAX_REPOSITORIES),
+  )
 }
 
 interface Broken {

@@ -80,7 +80,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
 
 /** A guarded file that a change edits, as a required approval. */
 export function approvalOf({ rule, path, what }: GuardedChange): RequiredApproval {
-  return { rule, path, message: `${path} ${what}` }
+  return { rule, path, message: `This changes ${path}, which ${what}` }
 }
 
 const nameOf = ({ url, file, isPatch }: RemoteFile) => JSON.stringify([url, file, isPatch])

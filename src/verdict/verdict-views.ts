@@ -6,7 +6,8 @@ import { idOf } from '../kube/object.ts'
 import type { ChangedFile, EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { evaluatedIn, sumEvaluated } from './evaluated.ts'
 import { failureOf } from './findings.ts'
-import { resultOf, withSummary } from './summary.ts'
+import { withSummary } from './headline.ts'
+import { resultOf } from './summary.ts'
 
 /** What a reader asked for; an empty list is all of them. */
 export interface VerdictFilter {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../src/rules/model/finding.ts'
 import { EvaluateSession } from '../../src/verdict/evaluate-sides.ts'
+import { longTexts } from '../report/short-texts.ts'
 import { type AttackCase, changesOf, readCase, treesOf, type Variant } from './attack-case.ts'
 import { type Built, buildTrees, evaluateBuilt } from './evaluate-trees.ts'
 import { comparesSchemas, hasUncompared, isNew, newIn, resultOf, wanted } from './expectation.ts'
@@ -50,6 +51,7 @@ function testChange(one: AttackCase, variant: Variant, base: Built): void {
   for (const place of expected.at ?? []) expect(placesOf(verdict)).toContain(place)
   if (expected.approvals) expect(verdict.requiredApprovals.map(({ path }) => path)).toEqual(expected.approvals)
   for (const text of expected.says ?? []) expect(messagesOf(verdict)).toContain(text)
+  expect(longTexts(verdict)).toEqual([])
 }
 
 function testBranch(one: AttackCase, variant: Variant): void {

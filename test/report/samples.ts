@@ -57,7 +57,7 @@ export function failure(over: Partial<NodeFailure> = {}): NodeFailure {
 export function verdict(over: Partial<Verdict> = {}): Verdict {
   return {
     result: 'pass',
-    summary: 'No violations',
+    summary: 'Passed.',
     clusters: [
       { name: 'production', path: 'clusters/production', how: 'layout' },
       { name: 'staging', path: 'clusters/staging', how: 'layout' },

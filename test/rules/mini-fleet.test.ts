@@ -62,7 +62,7 @@ test('sa-required: a tenant’s Kustomization that the platform renders without 
   )
   expect(verdict).toMatchObject({
     result: 'fail',
-    summary: expect.stringMatching(/^1 violation: tenant dev-team on staging; in 4 Kustomizations /),
+    summary: expect.stringMatching(/^1 violation in dev-team \(staging\)\. .*Evaluated: 4 Kustomizations, /),
   })
   expect(verdict.violations[0]).toMatchObject({
     rule: 'sa-required',

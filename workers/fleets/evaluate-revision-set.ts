@@ -305,7 +305,7 @@ export async function askThread<T extends keyof Answers>(
 ): Promise<Answered<T> & { readonly commit: string }> {
   const { url, defaultBranch: branch } = repository
   const commit = await installation.head(repository, { branch })
-  if (!commit) throw new BailiwickError(empty, 'this repository is empty, so there is no fleet')
+  if (!commit) throw new BailiwickError(empty, 'the repository is empty', { fix: 'Push the files of the fleet first.' })
   const tree = await installation.content(repository, commit)
   const asked = { ...request, tree, url, branch } as unknown as EvaluationRequest
   const answer = await context.evaluator.evaluate(asked)

@@ -24,7 +24,12 @@ export async function evaluatePullRequest(
   merging?: Promise<TestMerge>,
 ): Promise<CommitOutcome> {
   const { context, repository, attempt } = subject
-  const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
+  const where = {
+    kind: 'pull-request',
+    repository: repository.url,
+    headSha: pull.head.sha,
+    base: pull.base.ref,
+  } as const
   try {
     const merge = await (merging ?? readTestMerge(subject, pull))
     return await withPruneApproval(subject, pull, await evaluateMerge(subject, pull, merge, where))

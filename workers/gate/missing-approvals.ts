@@ -4,6 +4,7 @@ import type { OurCheckRun } from '../../src/github/checks.ts'
 import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
+import { ended } from '../../src/report/text/place.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import { APPROVAL_RUN, readApprovalRecord } from '../../src/surface/command/record.ts'
 import type { GivenApproval, MissingApproval } from '../../src/verdict/decide.ts'
@@ -130,13 +131,13 @@ async function presentReviews(repository: GitHubRepository, pull: PullRequest) {
 }
 
 function missingApprovalOf({ rule, path, message, because, source }: RequiredApproval, left: number): MissingApproval {
-  const more = left > 0 ? ` So do ${left} more.` : ''
+  const more = left > 0 ? ` ${left} more changes need it too.` : ''
   const forGood = source === undefined ? '' : ' `/bailiwick approve-source` by a fleet admin approves it for good.'
   return {
     rule,
     ...(path === '' ? {} : { path }),
-    message: `${message}; no fleet admin has approved this head.${more}`,
-    fix: `Have a fleet admin who did not open this pull request approve its current head in a review. ${because === undefined ? '' : ALONE}A push resets the approval.${forGood}`,
+    message: `${ended(message)}${more}`,
+    fix: `A fleet admin who did not open this pull request must approve this commit in a review. ${because === undefined ? '' : ALONE}A push resets the approval.${forGood}`,
   }
 }
 
@@ -150,8 +151,8 @@ async function forkApproval(subject: Case, pull: PullRequest, fleets: readonly F
   if (by !== undefined) return { missing: [], approvals: [{ rule: RULE, by }] }
   const approval = {
     rule: RULE,
-    message: 'The pull request comes from a fork, and no maintainer of this repository has approved its current head.',
-    fix: 'Have a maintainer of this repository approve the current head in a review.',
+    message: 'The pull request comes from a fork.',
+    fix: 'A maintainer of this repository must approve this commit in a review.',
   }
   return { missing: [approval], approvals: [] }
 }

@@ -95,7 +95,7 @@ function isPlain(text: string): boolean {
 }
 
 function beyond(what: string): TemplateError {
-  return new TemplateError(`${what}, so that more than one value changes`, 'flux-unsupported', INJECTION)
+  return new TemplateError(`${what}: more than one value changes`, 'flux-unsupported', INJECTION)
 }
 
 /**

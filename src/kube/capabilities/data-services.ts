@@ -1,7 +1,7 @@
 import { type Capabilities, type Capability, type NamingField, withoutFields } from './capability.ts'
 
 const SIGNS_IN =
-  'names no account, so the controller signs in with its own account and reads everything that this account can read'
+  'names no account, so the controller signs in with its own. It reads everything that this account can read'
 const ambient = (at: string, ...unless: readonly string[]): NamingField => ({
   at,
   names: 'ambient',

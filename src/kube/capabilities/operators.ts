@@ -125,7 +125,8 @@ export const delivery: Capabilities = {
   ),
 }
 
-const FILES = 'makes Prometheus read a file of its own container, such as its token, and send it to what it scrapes'
+const FILES =
+  'makes Prometheus read a file of its own container and send it to what it scrapes. The file can be its token'
 const files = (at: string): readonly NamingField[] =>
   ['bearerTokenFile', 'tlsConfig.certFile', 'tlsConfig.keyFile'].map(field => ({
     at: `${at}.${field}`,

@@ -30,7 +30,9 @@ export interface FormatContext {
   readonly color?: boolean
   /** Width of the reader's terminal; absent: lines are not broken. */
   readonly columns?: number
-  /** List all changes with their fields. */
+  /** Lines that a terminal shows; absent: all. */
+  readonly lines?: number
+  /** List everything: all changes with their fields, and how each finding came to be. */
   readonly verbose?: boolean
   /** Prints only blocking findings and the result. */
   readonly quiet?: boolean

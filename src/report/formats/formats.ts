@@ -6,7 +6,7 @@ import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { blastRadius } from '../policy-impact.ts'
-import { count, fixText, groupFailures, headlineOf, isNew, stateText } from '../text/findings.ts'
+import { count, fixText, groupFailures, isNew, resultLine, stateText } from '../text/findings.ts'
 import { placeOf } from '../text/place.ts'
 import { type Elsewhere, elsewhereText, type FormatContext, NOTHING_ELSEWHERE } from './format-context.ts'
 import { sarifText } from './sarif.ts'
@@ -120,7 +120,7 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
     ...elsewhereCommand(elsewhere),
     ...(changes ? [`::notice title=changes::${data(changesLines(changes).join('\n'))}`] : []),
     // a line of our own never starts like a command
-    `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
+    `bailiwick: ${resultLine({ verdict, hidden: elsewhere })}`,
   ]
   return `${lines.join('\n')}\n`
 }

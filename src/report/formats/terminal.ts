@@ -9,7 +9,7 @@ import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { listedImpact, policiesLeft } from '../policy-impact.ts'
-import { type FailureGroup, fixMessage, groupFailures, headlineOf, isNew, noteOf, stateText } from '../text/findings.ts'
+import { type FailureGroup, fixMessage, groupFailures, isNew, noteOf, resultLine, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { markedValue, placeOf } from '../text/place.ts'
 import { changedFilesLines } from '../verdict-sections.ts'
@@ -17,45 +17,87 @@ import { type EvaluatedAs, elsewhereText, type FormatContext, NOTHING_ELSEWHERE 
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. Every value is made
- * visible: it may hold escape sequences. With `look.color` values in messages stand out by what they are. The line with the
+ * visible: it may hold escape sequences. With `look.color` values in messages stand out by what they are. With `look.lines` only
+ * as many entries as fit are shown, the worst first, and what was left out is counted. The line with the
  * result counts what is not visible, even if `look.quiet` hides everything that does not block.
  */
 export function terminalText(verdict: Verdict, here: string, look: Look = {}): string {
-  const { elsewhere = NOTHING_ELSEWHERE, changes, evaluatedAs, color = false } = look
-  const say = (message: Message) => terminalOf(message, 1000, color)
-  const findings = (list: readonly Finding[], noun: string) =>
-    groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
-  const blocking = [
-    ...groupApprovals(verdict.requiredApprovals).flatMap(approvalLines),
-    ...groupFailures(look.quiet ? verdict.errors.filter(isNew) : verdict.errors).flatMap(group =>
-      failureLines(group, here, say, look),
-    ),
-    ...findings(look.quiet ? verdict.violations.filter(isNew) : shown(verdict.violations), 'violation'),
-  ]
-  const others = elsewhereText(elsewhere)
-  const assumed = assumedClusters(verdict)
-  const rest = [
-    ...impactText(verdict, here),
-    ...verdict.notSeen.map(({ source, url, reason }) => {
-      const at = url === '' ? '' : ` (${visible(url)})`
-      return `not visible: ${visible(source)}${at}: ${visible(reason)}`
-    }),
-    ...notReachedLines(verdict, here),
-    ...changedLines(verdict),
-    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(typedMessage(finding))}`),
-    ...(others === undefined ? [] : [`not listed: ${others}`]),
-    ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
-  ]
-  const result = `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`
-  const warnings = look.quiet ? [] : findings(shown(verdict.warnings), 'warning')
-  const lines = [
-    ...blocking,
-    ...warnings,
-    ...(look.quiet ? [] : [...fitted(rest, look), ...(changes ? changesLines(changes, look.verbose) : [])]),
-    ...fitted([result], look),
+  const { elsewhere = NOTHING_ELSEWHERE, changes, evaluatedAs } = look
+  const changed = changes && !look.quiet ? changesLines(changes, look.verbose) : []
+  const end = [
+    ...fitted([resultLine({ verdict, hidden: elsewhere })], look),
     ...(evaluatedAs && !look.quiet ? fitted([asLine(evaluatedAs)], look) : []),
   ]
-  return `${lines.join('\n')}\n`
+  const all = entriesOf(verdict, here, look)
+  const room = look.lines === undefined ? Number.POSITIVE_INFINITY : look.lines - end.length - changed.length
+  return `${[...shownEntries(all, room), ...changed, ...end].join('\n')}\n`
+}
+
+/** What is printed, or left out, as a whole. `noun`: what it is one of. */
+interface Entry {
+  readonly noun: string
+  readonly lines: readonly string[]
+}
+
+/** Everything, the worst first. */
+function entriesOf(verdict: Verdict, here: string, look: Look): Entry[] {
+  const say = (message: Message) => terminalOf(message, 1000, look.color)
+  const entries = <T>(noun: string, items: readonly T[], lines: (one: T) => readonly string[]) =>
+    items.map((one): Entry => ({ noun, lines: lines(one) }))
+  const findings = (list: readonly Finding[], noun: string) =>
+    entries(noun, groupFindings(list), group => findingLines(group, noun, here, say, look))
+  const errors = groupFailures(look.quiet ? verdict.errors.filter(isNew) : verdict.errors)
+  const blocking = [
+    ...entries('required approval', groupApprovals(verdict.requiredApprovals), approvalLines),
+    ...entries('evaluation error', errors, group => failureLines(group, here, say, look)),
+    ...findings(look.quiet ? verdict.violations.filter(isNew) : shown(verdict.violations), 'violation'),
+  ]
+  if (look.quiet) return blocking
+  const others = elsewhereText(look.elsewhere ?? NOTHING_ELSEWHERE)
+  const assumed = assumedClusters(verdict)
+  const line = (text: string) => fitted([text], look)
+  const [impact, changed] = [impactText(verdict, here), changedLines(verdict)]
+  return [
+    ...blocking,
+    ...findings(shown(verdict.warnings), 'warning'),
+    ...(impact.length > 0 ? [{ noun: 'list of policies', lines: fitted(impact, look) }] : []),
+    ...(others === undefined ? [] : [{ noun: 'note', lines: line(`not listed: ${others}`) }]),
+    ...(assumed === undefined ? [] : [{ noun: 'note', lines: line(visible(assumed, 1000)) }]),
+    ...entries('source that is not visible', verdict.notSeen, ({ source, url, reason }) => {
+      const at = url === '' ? '' : ` (${visible(url)})`
+      return line(`not visible: ${visible(source)}${at}: ${visible(reason)}`)
+    }),
+    ...entries('Kustomization that is not reached', notReachedLines(verdict, here), line),
+    ...(changed.length > 0 ? [{ noun: 'list of changed files', lines: fitted(changed, look) }] : []),
+    ...entries('kind that is not evaluated', groupFindings(verdict.notEvaluated), ({ finding }) =>
+      line(`not evaluated: ${say(typedMessage(finding))}`),
+    ),
+  ]
+}
+
+/** As many entries as fit, at least the first, and one line that counts the others. */
+function shownEntries(all: readonly Entry[], room: number): string[] {
+  const whole = all.reduce((sum, { lines }) => sum + lines.length, 0)
+  const shown: string[] = []
+  let kept = 0
+  for (const { lines } of all) {
+    if (kept > 0 && whole > room && shown.length + lines.length > room - LEFT_LINES) break
+    shown.push(...lines)
+    kept++
+  }
+  const left = Map.groupBy(all.slice(kept), ({ noun }) => noun)
+  if (left.size === 0) return shown
+  const counts = [...left].map(([noun, { length }]) => plural(length, noun))
+  return [...shown, `… and ${counts.join(', ')} (--verbose lists all)`, '']
+}
+
+const LEFT_LINES = 2
+
+/** `2 sources that are not visible`. */
+function plural(number: number, noun: string): string {
+  if (number === 1) return `1 ${noun}`
+  const [, head = noun, rest = ''] = /^(\w+)(?= that | of )(.*)$/.exec(noun) ?? []
+  return `${number} ${head}s${rest.replace(/^ that is /, ' that are ')}`
 }
 
 type Look = Omit<FormatContext, 'here' | 'rules' | 'version'>
@@ -109,18 +151,23 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
         ]),
     `  who      ${list(identities)} (${list(tenants.map(tenant => (tenant === '' ? 'the platform' : `tenant ${tenant}`)))})`,
   ]
-  if (finding.via.length > 0) {
+  if (look.verbose && finding.via.length > 0) {
     const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
     lines.push(`  through  ${visible(via)}`)
   }
   if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
   lines.push(`  fix      ${say(fixMessage(group, here))}`)
+  if (noun === 'violation' && isNew(finding)) lines.push(`  waive    ${waiveLine(finding)}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
   }
   return [head, ...(finding.isBefore ? [] : excerptLines(finding, look.excerpt)), ...fitted(lines, look), '']
 }
+
+/** The command that accepts it; of several objects the first. */
+const waiveLine = ({ rule, object }: Finding) =>
+  `bailiwick waive ${rule} ${visible(display(object)).replace(' ', '/')} --reason TEXT`
 
 /** Its clusters are named where they are not all of those of the finding. */
 function objectText(group: FindingGroup, object: ObjectId, on: readonly string[] = group.clusters): string {

@@ -4,7 +4,8 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFindings } from '../../verdict/summary.ts'
 import { withParents } from '../formats/graph-text.ts'
 import { type ImpactLines, policiesLeft } from '../policy-impact.ts'
-import { count, groupFailures, isNew } from '../text/findings.ts'
+import { decisionSentences } from '../text/decisions.ts'
+import { count, groupFailures, isNew, limitsText } from '../text/findings.ts'
 import { placeOf } from '../text/place.ts'
 import { type CheckPage, type GraphNode, MAX_EXCERPTS, type PageCommit, type PagePull } from './check-page.ts'
 import { changesSection, matrixSection } from './check-sections.ts'
@@ -37,33 +38,29 @@ const LOOKS = {
 function banner({ title, verdict, assumed, error, conclusion, hidden, about, decisions }: CheckPage): Html {
   const result = verdict?.result ?? (error ? 'error' : 'pass')
   const { tone, picture } = LOOKS[conclusion === 'success' ? 'pass' : result === 'error' ? 'error' : 'fail']
-  const hiddenParts = [
-    ...(hidden.violations > 0 ? [count(hidden.violations, 'violation')] : []),
-    ...(hidden.errors > 0 ? [count(hidden.errors, 'error')] : []),
-  ]
+  const limits = verdict ? limitsText({ verdict, hidden }) : ''
   return html`<div class="verdict ${tone}">
 ${icon(picture)}
 <div><h1>${title}</h1>
 <p>${SAYS[conclusion][about]}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
-${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.</p>`}
-${decisions?.hold && html`<p>On hold by <strong>${decisions.hold.by}</strong>.</p>`}
-${decisions?.override && html`<p>Overridden by <strong>${decisions.override.by}</strong>: ${decisions.override.reason}</p>`}
-${(decisions?.missing ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
+${limits !== '' && html`<p>${limits}</p>`}
+${decisions && decisionSentences(decisions).map(one => html`<p>${prose(one)}</p>`)}
 </div>
 </div>`
 }
 
 const SAYS = {
   success: {
-    'pull-request': 'Evaluated as it would be merged. It does not block the merge.',
-    branch: 'Evaluated as it is on the branch.',
-    'merge-group': 'Evaluated as the merge queue would merge it. It does not block the merge.',
+    'pull-request': 'Checked as if merged. It does not block the merge.',
+    branch: 'Checked as it is on the branch.',
+    'merge-group': 'Checked as the merge queue would merge it. It does not block the merge.',
   },
   failure: {
-    'pull-request': 'Evaluated as it would be merged. It blocks the merge.',
-    'merge-group': 'Evaluated as the merge queue would merge it. It blocks the merge.',
-    branch: 'Evaluated as it is on the branch. Kustomizations with violations or evaluation errors are not applied.',
+    'pull-request': 'Checked as if merged. It blocks the merge.',
+    'merge-group': 'Checked as the merge queue would merge it. It blocks the merge.',
+    // whether a worker applies it or Flux is the fleet's choice, which a page of a check does not know
+    branch: 'Checked as it is on the branch. The same findings block a pull request that causes them.',
   },
 } as const
 

@@ -3,14 +3,37 @@ import { fixOf, listed, type Message, message, part, plainText } from '../../bas
 import { visible } from '../../base/visible.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import type { Fix } from '../../verdict/fixes.ts'
-import { type FindingGroup, summaryOf } from '../../verdict/summary.ts'
+import { limitsOf, summaryOf, titleOf } from '../../verdict/headline.ts'
+import type { FindingGroup } from '../../verdict/summary.ts'
 import { writtenField } from '../../verdict/written-lines.ts'
 import type { View } from './audience.ts'
 import { placeOf } from './place.ts'
 
-/** The first line of a verdict, as its audience may see it. */
+/** The title of a verdict, as its audience may see it: at most 60 characters, but for names that hide something. */
 export function headlineOf({ verdict, hidden }: View): string {
-  return visible(summaryOf(verdict, hidden), 500)
+  return visible(titleOf(verdict, hidden), 200)
+}
+
+/** What the title has no room for, in sentences: what was not evaluated, what others have, how much was evaluated. */
+export function limitsText({ verdict, hidden }: View): string {
+  return visible([...limitsOf(verdict), ...elsewhereSentence(hidden)].join(' '), 1500)
+}
+
+/** Violations and errors of others that decide with it. */
+export function elsewhereSentence({ violations, errors }: View['hidden']): string[] {
+  const parts = [
+    ...(violations > 0 ? [count(violations, 'violation')] : []),
+    ...(errors > 0 ? [count(errors, 'error')] : []),
+  ]
+  return parts.length === 0
+    ? []
+    : [`${parts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.`]
+}
+
+/** The result in one line: `fail: 1 violation in dev-team (staging). Evaluated: ...`. A pass is named by its own first word. */
+export function resultLine({ verdict, hidden }: View): string {
+  const text = visible(summaryOf(verdict, hidden), 2000)
+  return text.startsWith('Passed') ? text : `${verdict.result}: ${text}`
 }
 
 /** `1 violation`, `2 violations`. */

@@ -108,7 +108,7 @@ function* cordonedTenant(subject: Subject, index: FleetIndex): Iterable<Violatio
   const names = nodes.map(one => objectPart('Kustomization', one.namespace, one.name))
   yield subject.violation(['spec', 'cordoned'], 'cordoned', {
     level: 'warning',
-    message: message`Tenant ${quoted('object', id.name)} is cordoned: Capsule refuses what Flux applies in its namespaces, by ${listedFew(names, MAX_SHOWN)}. Allowed: changes by the platform.`,
+    message: message`Tenant ${quoted('object', id.name)} is cordoned. Capsule refuses what Flux applies in its namespaces, by ${listedFew(names, MAX_SHOWN)}. Allowed: changes by the platform.`,
     fix: message`Remove ${part('field', 'spec.cordoned')} when the tenant may change its namespaces again.`,
   })
 }

@@ -1,4 +1,4 @@
-import { listed, type Message, message, part } from '../../base/message.ts'
+import { capital, listed, type Message, message, part } from '../../base/message.ts'
 import {
   type CapsuleRole,
   type CapsuleSettings,
@@ -148,15 +148,15 @@ function unchecked(
   const missing = [...new Set(same.map(one => one.groups[0]!))]
   const why =
     passes === undefined
-      ? message`${part('field', first.groups)} does not list any of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
+      ? message`the list ${part('field', first.groups)} has none of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
       : message`Capsule ignores requests of ${quoted('identity', passes)}`
   const owners = same.map(
-    one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
+    one => message`${quoted('identity', one.name)} owns Capsule Tenant ${quoted('object', one.tenant)}`,
   )
   return new Subject({ node, object }).violation(path, `${passes ?? groups[0]} ${name}`, {
     follows: same.map(one => ownerCause(one.tenant, one.name)),
     cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
-    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
+    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests. ${capital(why)}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
     fix:
       passes === undefined
         ? message`Add ${listed(

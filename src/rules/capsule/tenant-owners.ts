@@ -341,7 +341,7 @@ function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Violatio
 
 const tooLittle = (user: string, namespace: string): Pick<Violation, 'level' | 'message' | 'fix'> => ({
   level: 'warning',
-  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings in its own namespace do not let it apply Kustomizations there. What its repository applies is not visible.`,
+  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings do not let it apply Kustomizations in its own namespace. What its repository applies is not visible.`,
   fix: message`Bind the account in ${quoted('object', namespace)} to a role that may patch Kustomizations, or check that its repository has none.`,
 })
 
@@ -384,7 +384,7 @@ function* lacking(
     follows: before?.bindingsOf(cluster, userName, request.namespace ?? '').map(objectCause) ?? [],
     message: isSelf
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
-      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
+      : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. The API server rejects this: ${serverWords(answer)}.`,
     fix: near
       ? message`${near.wanted === ADDON ? 'Rename' : 'Set'} ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
       : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', userName)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', ADDON)}.`,

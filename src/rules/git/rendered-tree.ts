@@ -167,7 +167,7 @@ export function problemOf(name: string) {
   if (/^(?:\.git|git~\d)(?:[ .]*$|:)/.test(plain)) return "is git's own directory on some file systems"
   const disguise = disguiseIn(name)
   if (disguise) return disguise
-  if (name.startsWith('-')) return 'begins with a dash, so programs read it as an option'
+  if (name.startsWith('-')) return 'begins with a dash, like an option'
   if (name.startsWith('::')) return 'begins like a GitHub Actions command'
   if (/[`\\]/.test(name) || name.includes('$(')) return 'contains a character that shells or Windows interpret'
   if (/[. ]$/.test(name)) return 'ends with a dot or space, which Windows removes'

@@ -56,7 +56,7 @@ function* tampering(
     yield violationIn(repository, file.reader, path, `${line.pattern} ${effect.attribute}`, {
       line: line.line,
       level: effect.level,
-      message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
+      message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}. It ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
       fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
     })
   }
@@ -206,7 +206,7 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
     for (const file of manifestsBelow(tree, start)) {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
       yield violationIn(repository, node, file, `hidden ${file}`, {
-        message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
+        message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it. Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
         fix: message`Delete the file, or remove the pattern that excludes it.`,
       })
     }
@@ -294,7 +294,7 @@ function* oddNames(
     const node = reader ?? repository.nodes[0]
     if (!node || !(reader || hides || path === '')) continue
     yield violationIn(repository, node, entry.path, entry.path, {
-      message: message`${quoted('path', entry.path)} ${untyped(problem)}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
+      message: message`${quoted('path', entry.path)} ${untyped(problem)}. Reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
       fix: message`Rename the file.`,
     })
   }
@@ -305,7 +305,7 @@ function* collisions(repository: EvaluatedRepository, { facts, readerOf }: Rende
     const node = readerOf(entry) ?? readerOf(other)
     if (!node) continue
     yield violationIn(repository, node, entry.path, `${other.path} ${entry.path}`, {
-      message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
+      message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows). A checkout contains only one of them. Allowed: names that differ in more.`,
       fix: message`Rename or remove one of the files.`,
     })
   }

@@ -1,4 +1,4 @@
-import { listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
+import { capital, listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { hashOf, moveCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -223,7 +223,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
     const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
     yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
       ...(origin ? { origin } : {}),
-      message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      message: message`${whoOf(object)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. The API server rejects this: ${serverWords(first!.message)}.`,
       fix:
         unbound?.fix ??
         missingRoleFix(first!) ??
@@ -277,7 +277,7 @@ function unknownRights(
   const unbound = unboundAccount(context, place, first.object)
   return warningAt(node, objects, `unknown ${user} ${namespace}`, {
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listedFew(reasons.map(untyped), MAX_SHOWN, '; ')}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: it is unknown whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'}. ${capital(listedFew(reasons.map(untyped), MAX_SHOWN, '; '))}. ${unbound?.text ?? rolesText(index, place)} The API server may reject this: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   })
 }
@@ -302,7 +302,7 @@ function lesser(
   const verbs = [...new Set(requests.map(({ verb }) => verb))].join(' or ')
   return warningAt(node, objects, `${without} ${user} ${namespace}`, {
     severity: 'low',
-    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped(verbs)} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
+    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped(verbs)} what Flux needs. ${CONSEQUENCES[without]}. The API server rejects this: ${serverWords(all[0]!.message)}.`,
     fix: rightsFix(index, place, requests, objects[0]!.root.origin.repository),
   })
 }
@@ -357,7 +357,7 @@ function lateRefusals(
     const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
     const value = `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`
     return new Subject({ node, object }).violation(['metadata', 'name'], value, {
-      message: message`${whoOf(object)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
+      message: message`${whoOf(object)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. The API server rejects this: ${serverWords(first!.message)}.`,
       fix:
         others.length === 0
           ? message`Have ${grants} applied by an account that may write it.`

@@ -1,4 +1,4 @@
-import { type Message, message } from '../../base/message.ts'
+import { capital, type Message, message } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -78,7 +78,7 @@ function* capsuleMarks(subject: Subject): Iterable<Violation> {
 
 function violation(subject: Subject, path: Path, why: Message): Violation {
   return subject.violation(path, String(path.at(-1)), {
-    message: message`${subject.who} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
+    message: message`${subject.who} is part of the tenant's identity. ${capital(why)}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
     fix:
       path[1] === 'name'
         ? message`Remove the object from the tenant's content, or rename it.`
@@ -155,7 +155,7 @@ export const saTokenSecret: Rule = {
     const reconciles =
       account !== '' && isOwnReconciler(index, config, subject.node.cluster, subject.id.namespace, account)
     yield subject.violation(account === '' ? ['type'] : ACCOUNT_ANNOTATION, account, {
-      message: message`${subject.who} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
+      message: message`${subject.who} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? '. Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
       fix: message`Remove the Secret, and use a projected service account token.`,
       ...(reconciles ? { severity: 'critical' as const } : {}),
     })

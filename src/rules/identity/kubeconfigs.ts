@@ -37,7 +37,7 @@ export const kubeconfigRef: Rule = {
         ? message`${part('value', kind)} ${quoted('object', name)}${of}`
         : message`neither a Secret nor a ConfigMap`
       yield subject.asNode(context.index).violation(path, `${kind} ${name} ${key}`, {
-        message: message`${subject.who} uses the kubeconfig in ${what} of ${namespacePart(subject.id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
+        message: message`${subject.who} uses the kubeconfig in ${what} of ${namespacePart(subject.id.namespace)}. The platform did not give it to this tenant. Allowed: ${allowedText(context, subject)}.`,
         fix: message`Remove ${codeWord('spec.kubeConfig')}, or set ${codeWord('spec.kubeConfig.secretRef.name')} to the tenant's kubeconfig.`,
       })
     }
@@ -155,7 +155,7 @@ function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Violatio
   const { file, line } = originAt(was.root, KUBECONFIG_FIELD)
   return subject.asNode(index).violation(['spec'], `without ${name} as ${account ?? 'controller'}`, {
     level: isOwn ? 'warning' : 'violation',
-    message: message`${subject.who} no longer uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}: Flux sends its requests to the API server instead of Capsule's proxy, as ${identityPart(identity)}. ${isOwn ? message`The account may apply it, but only the proxy lists namespaces and other cluster-scoped objects for it` : message`It does not own the Capsule Tenant`}. Allowed: the kubeconfig of the proxy.`,
+    message: message`${subject.who} no longer uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}. Flux sends its requests to the API server instead of Capsule's proxy, as ${identityPart(identity)}. ${isOwn ? message`The account may apply it, but only the proxy lists namespaces and other cluster-scoped objects for it` : message`It does not own the Capsule Tenant`}. Allowed: the kubeconfig of the proxy.`,
     fix: message`Restore ${codeWord('spec.kubeConfig')} with ${codeWord('secretRef.name')}: ${part('object', name)} (before this change at ${part('path', `${file}:${line}`)}).`,
   })
 }

@@ -88,7 +88,7 @@ function withoutAccount(subject: Subject, context: RuleContext): Violation | und
   const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
   return subject.asNode(index).violation(ACCOUNT_FIELD, written, {
     ...defaultCause(context, node.cluster, namespace, account),
-    message: message`${who} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
+    message: message`${who} sets no serviceAccountName${given}${config}. ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     ...(isAlone ? { level: 'warning' } : {}),
     fix: isAlone
       ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
@@ -138,8 +138,8 @@ function mayApply({ index, config }: RuleContext, cluster: string, namespace: st
 
 function asWhom(account: string | undefined, namespace: string, elsewhere: boolean, isRendered: boolean): Message {
   if (account) {
-    const what = isRendered ? message`has no visible role` : message`the fleet does not render`
-    return message`Flux would apply it as the default account ${quoted('object', account)}, which ${what} in ${namespacePart(namespace)}`
+    const what = isRendered ? message`which has no visible role` : message`which the fleet does not render`
+    return message`Flux would use the default account ${quoted('object', account)}, ${what} in ${namespacePart(namespace)}`
   }
   return elsewhere
     ? message`Flux would apply it as the user of the kubeconfig, without impersonation`
@@ -211,8 +211,8 @@ function* foreignBinding(subject: Subject, context: RuleContext): Iterable<Viola
       cause: bindingCause(displayRbac(binding)),
       follows: leadersOf(context, node.cluster, binding, bound),
       message: unknown
-        ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+        ? message`${who} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. The fleet does not render that role, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${who} gives ${whom}, of a tenant's namespace, rights ${where}. They are ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
         unknown && isForProxy
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
@@ -281,7 +281,7 @@ function* foreignUse(subject: Subject, context: RuleContext): Iterable<Violation
     yield subject.asNode(index).violation(ACCOUNT_FIELD, `${account} ${binding} ${role}: ${rules}`, {
       cause: hashOf(['foreign', namespace, account]),
       follows: [bindingCause(binding), ...owned],
-      message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      message: message`${whoOf(object)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces. It has ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     })
   }
@@ -352,7 +352,7 @@ function* defaultBinding(subject: Subject, context: RuleContext): Iterable<Viola
       // kustomize's namespace writes into a subject `default`, which is not what gives it the role
       origin: originAt(object.root, ['subjects', at]),
       follows: [bindingCause(displayRbac(binding))],
-      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}, and so to every pod and Flux object of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
+      message: message`${objectPart(id.kind, binding.namespace, id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(bound))}. Every pod and Flux object of namespace ${quoted('object', namespace)} without its own account gets it. Allowed: accounts other than "default".`,
       fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} to it where the rights are needed.`,
       ...(writes ? { level: 'violation' } : {}),
     })

@@ -157,7 +157,7 @@ export const workloadUsesReconcilerSa: Rule = {
     for (const { path, account } of accountsOf(subject, index)) {
       if (index.reconciler(node.cluster, id.namespace, account) === undefined) continue
       yield subject.violation(path, account, {
-        message: message`${subject.who} runs pods as account ${quoted('object', account)}, which Flux uses to deploy namespace ${quoted('object', id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
+        message: message`${subject.who} runs pods as account ${quoted('object', account)}, which Flux uses to deploy namespace ${quoted('object', id.namespace)}. The pods can read its token. Allowed: a separate account for the workload.`,
         fix: message`Set ${codeWord('serviceAccountName')} to an account with only the rights that the workload needs.`,
       })
     }

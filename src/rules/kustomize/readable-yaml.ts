@@ -82,7 +82,7 @@ export const yamlAmbiguous: Rule = {
       if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
       const field = quoted('field', path.join('.'))
       const what = isWord
-        ? 'is a word that YAML 1.1 parsers read as a boolean and others as text. Allowed: true and false'
+        ? 'is a boolean to YAML 1.1 parsers and text to others. Allowed: true and false'
         : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
       const text = message`${field} of ${subject.who} ${what}.`
       const fix = isWord ? message`Write true or false.` : message`Replace the merge key with the field itself.`

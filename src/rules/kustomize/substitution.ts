@@ -78,7 +78,7 @@ function* rewritten(subject: Subject, { index }: RuleContext): Generator<Violati
     if (!patched) continue
     yield subject.violation(patched, `patched ${field}`, {
       origin: originAt(object.root, patched),
-      message: message`${quoted('field', field)} of ${subject.who} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
+      message: message`${quoted('field', field)} of ${subject.who} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}. The overlay shows other rights. Allowed: rights in the manifest.`,
       fix: message`Write ${part('field', field)} in the manifest.`,
     })
   }
@@ -109,7 +109,7 @@ function* composed(subject: Subject): Generator<Violation> {
     const field = quoted('field', path.join('.'))
     const what = left.length > 0 ? 'has a variable that is not substituted' : 'is composed from a variable'
     yield subject.violation(path, `composed ${path.join('.')}`, {
-      message: message`${field} of ${subject.who} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
+      message: message`${field} of ${subject.who} ${what}. The manifest does not show its value. Allowed: a value in the manifest.`,
       fix: message`Write the value of ${field} in the manifest.`,
     })
   }
@@ -161,7 +161,7 @@ function* taken(subject: Subject, index: FleetIndex): Iterable<Violation> {
     const name = nameOf(need)
     yield subject.asNode(index).violation(['spec', 'postBuild', 'substituteFrom'], name, {
       origin: need.origin,
-      message: message`${subject.who} substitutes from the Secret ${quoted('object', name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      message: message`${subject.who} substitutes from the Secret ${quoted('object', name)}, which belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
       fix: message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`,
     })
   }

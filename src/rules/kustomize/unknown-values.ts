@@ -60,7 +60,7 @@ function isReportedByChild({ object, node }: Subject, { path }: Refused, index: 
 /** The finding for an unknown value in a place that does not allow it. */
 function refusal(subject: Subject, { path, reason, held }: Refused): Violation {
   const field = message`${quoted('field', path.join('.'))} of ${subject.who}`
-  const what = message`${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
+  const what = message`${field} takes a value that only the cluster has. It is controlled by ${held}.`
   if (reason === 'host') {
     return subject.violation(path, path.join('.'), {
       level: 'error',
@@ -119,12 +119,12 @@ function* substituted(subject: Subject): Generator<Violation> {
     const value = `${how} ${path.join('.')}`
     yield isDefault
       ? subject.violation(path, value, {
-          message: message`${field} of ${who} takes the default of a variable that is not set: anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
+          message: message`${field} of ${who} takes the default of a variable that is not set. Anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
           fix: message`Replace the variable with its value, or set the variable in the fleet.`,
         })
       : subject.violation(path, value, {
           level: 'warning',
-          message: message`${field} of ${who} takes an unknown value, one that only the cluster has. Allowed: values in git.`,
+          message: message`${field} of ${who} takes a value that only the cluster has. Allowed: values in git.`,
           fix: DECLARE,
         })
   }

@@ -247,5 +247,5 @@ export function serverWords(text: string): Message {
 /** How the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
 export function serverAnswer(index: FleetIndex, { node, object }: Rendered): Message {
   const words = index.applyRefusal(node.key, object)
-  return words === undefined ? message`` : message` API server: ${serverWords(words)}.`
+  return words === undefined ? message`` : message` The API server rejects this: ${serverWords(words)}.`
 }

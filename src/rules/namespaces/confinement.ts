@@ -44,13 +44,10 @@ function* outsideNamespaces(subject: TenantSubject, context: RuleContext): Itera
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return
   if (keepsNamespace(context, cluster, tenant, namespace)) return
   const own = ownNamespaces(index, cluster, tenant)
-  const where =
-    namespace === ''
-      ? 'has no namespace'
-      : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
+  const where = namespace === '' ? message` has no namespace. Tenant` : message`: tenant`
   const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, subject)
   yield subject.violation(FIELD, namespace, {
-    message: message`${subject.who} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
+    message: message`${subject.who}${where} ${quoted('tenant', tenant)} may only deploy to ${own}.${answer}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
     ...allowedNamespaces(index, cluster, tenant, subject.at(FIELD) === undefined ? 'add' : 'set'),
   })
@@ -87,7 +84,7 @@ function* foreignTarget(subject: Subject, tenant: string, path: Path, context: R
   const own = ownNamespaces(index, cluster, tenant)
   const what = path.join('.')
   yield subject.asNode(index).violation(path, target, {
-    message: message`${subject.who} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
+    message: message`${subject.who} has ${part('field', what)} ${quoted('object', target)}. Tenant ${quoted('tenant', tenant)} may only deploy to ${own}. Flux accepts it: only the permissions of the account limit it.`,
     fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
     ...allowedNamespaces(index, cluster, tenant, 'set'),
   })
@@ -157,7 +154,7 @@ function violation(node: FleetNode, tenant: string, stayed: boolean, index: Flee
   const path = label ? TENANT_LABEL : ['spec', 'sourceRef']
   const subject = new Subject({ node, object: label ?? node.kustomization })
   return subject.violation(path, `unconfined ${node.namespace}/${node.name} ${tenant}`, {
-    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
+    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}. Before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
     fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
   })
 }
@@ -188,5 +185,5 @@ export function claimants(index: FleetIndex, cluster: string, namespace: string)
 /** The namespaces of a tenant on a cluster, as a message lists them; `none` if there are none. */
 export function ownNamespaces(index: FleetIndex, cluster: string, tenant: string): Message {
   const own = index.namespacesOf(cluster, tenant)
-  return own.length === 0 ? message`none` : listed(own.map(name => quoted('object', name)))
+  return own.length === 0 ? message`no namespace` : listed(own.map(name => quoted('object', name)))
 }

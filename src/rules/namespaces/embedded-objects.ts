@@ -54,7 +54,7 @@ function* notFollowed(subject: Subject, { index }: RuleContext): Iterable<Violat
     const what = 'the content of a source that a controller makes'
     yield subject.violation(path, contentValue(what, subject, path), {
       level: 'warning',
-      message: message`${subject.who}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
+      message: message`${subject.who}: ${what} is not evaluated. Neither is what is deployed from it. Allowed: a source in a manifest.`,
       fix: message`Write the GitRepository in a separate manifest.`,
     })
   } else if (kind === KUSTOMIZATION) {
@@ -109,7 +109,7 @@ export const embeddedItems: Rule = {
     const says = problem(listing, subject.id)
     if (says === undefined) return
     yield subject.violation([], `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`, {
-      message: message`${subject.who} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
+      message: message`${subject.who} is in ${says}. Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
       fix: message`Write the object as a separate document.`,
     })
   },
@@ -210,8 +210,7 @@ function problemOf(change: Change, { node }: TenantSubject, { index }: RuleConte
   const { pointer, value } = change
   if (pointer === undefined) return { what: message`holds a patch that cannot be read as YAML or JSON` }
   const moved = (namespace: string | undefined): FoundPatch | undefined => {
-    if (namespace === undefined)
-      return { what: message`moves objects to a namespace that the patch does not spell out` }
+    if (namespace === undefined) return { what: message`moves objects to a namespace that it does not name` }
     if (index.owns(node.cluster, node.tenant, namespace)) return undefined
     return { what: message`moves objects to namespace ${quoted('object', namespace)}` }
   }

@@ -208,7 +208,7 @@ export const quotaTamper: Rule = {
     if (!isPlatforms && !CAPSULES.test(id.name)) return
     const whose = isPlatforms ? 'the platform renders' : 'Capsule creates'
     yield subject.violation(['metadata', 'name'], id.name, {
-      message: message`${subject.who} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
+      message: message`${subject.who} limits the namespace, and ${whose} it. The tenant's ${quoted('identity', node.identity.user)} would overwrite it. Allowed: objects with other names.`,
       fix: message`Remove the object, and ask a fleet admin to change the limit.`,
     })
   },

@@ -1,4 +1,4 @@
-import { asMessage, codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
+import { asMessage, capital, codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { memberSettings } from '../../fleet/config/declared-settings.ts'
 import { objectCause } from '../../fleet/facts/fingerprint.ts'
@@ -50,7 +50,7 @@ export const namespaceOwnership: Rule = {
 function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Violation> {
   const { index } = context
   const { object, id, node } = subject
-  const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
+  const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}`
   const isSame = context.before?.node(node.key)?.identity.user === node.identity.user
   const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
   const owner = subject.text(['metadata', 'labels', CAPSULE_LABEL]) ?? tenant
@@ -65,15 +65,15 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
       first === undefined
         ? message`tenants ${listed(claims.map(name => quoted('tenant', name)))} declare it, and Capsule gives it to the one that creates it first`
         : message`tenant ${quoted('tenant', first)} had it before this change`
-    const problem = message`${who}: ${why}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
+    const problem = message`${who}. ${capital(why)}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
     const fix = message`Rename the Namespace, or name its owner in ${codeWord('tenants[].namespaces')} of .github/bailiwick.yaml.`
     yield violation(['metadata', 'name'], id.name, problem, fix)
   } else if (!own || !(mayWrite(subject, index) || ownerRemoved(context, node.cluster, tenant))) {
     const why = own
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
-      : 'it is not a namespace of the tenant'
+      : 'the namespace does not belong to the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, subject)}`
+    const problem = message`${who}. ${capital(why)}. Tenant ${quoted('tenant', tenant)} may only deploy to ${allowed}.${serverAnswer(index, subject)}`
     yield violation(
       ['metadata', 'name'],
       id.name,
@@ -262,7 +262,7 @@ function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { in
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
   return subject.violation(path, `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`, {
     ...(renamedAt ? { origin: renamedAt } : {}),
-    message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} now gives it, with everything in it, to ${quoted('tenant', to)}. ${why}. ${answer}`,
+    message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} gives it to ${quoted('tenant', to)}. ${why}. ${answer}`,
     fix: message`${edit}. To move the namespace, waive the rule for it or merge with an override.`,
   })
 }
@@ -341,7 +341,7 @@ function* givenTwice(subject: Subject, { index, before }: RuleContext): Iterable
   // the first tenant is not the one to move: the finding is at the Namespace that was taken
   if (before?.givenTo(node.cluster, id.namespace) === label) return
   yield subject.violation(TENANT_LABEL, `${label} in ${owner}`, {
-    message: message`${subject.who} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+    message: message`${subject.who} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}. They would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
     fix: message`Create a separate namespace for tenant ${quoted('tenant', label)} (flux create tenant --with-namespace).`,
   })
 }

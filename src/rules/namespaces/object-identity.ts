@@ -83,7 +83,7 @@ function* spelling(subject: Subject, index: FleetIndex): Iterable<Violation> {
   yield subject.violation([meant === '' ? 'apiVersion' : 'kind'], `${id.apiVersion} ${id.kind}`, {
     isMalformed: true,
     level: 'violation',
-    message: message`${subject.who} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
+    message: message`${subject.who} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} The API server rejects this: no matches for kind.`,
     fix:
       meant !== ''
         ? message`Set apiVersion and kind to ${part('value', meant)}.`

@@ -51,7 +51,7 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
   const isNamespace = id.kind === 'Namespace' && id.namespace === ''
   const what = isNamespace ? 'the Namespace' : subject.who
   return subject.violation(isNamespace ? TENANT_LABEL : ['metadata', 'namespace'], `${tenant} ${namespace}`, {
-    message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
+    message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered. It becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
     fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
   })
 }
@@ -85,8 +85,8 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
   return found({
     ...(isLeft ? {} : { level: 'warning', severity: 'high' }),
     message: isLeft
-      ? message`Cluster ${name} is no longer found, but its directory ${quoted('path', path)} still contains files: Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
-      : message`Cluster ${name} is removed from the fleet: a Flux that still follows ${quoted('path', path)} keeps its objects, and none of the cluster is evaluated anymore.`,
+      ? message`Cluster ${name} is no longer found, but its directory ${quoted('path', path)} still contains files. Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
+      : message`Cluster ${name} is removed from the fleet. A Flux that still follows ${quoted('path', path)} keeps its objects, and none of the cluster is evaluated anymore.`,
     fix: isLeft
       ? message`Restore the object or setting that makes ${quoted('path', path)} the root of the cluster, or remove the directory.`
       : message`Confirm that the cluster is to be removed, and uninstall its Flux.`,

@@ -33,7 +33,7 @@ export const forceApply: Rule = {
 
 function violation(subject: Subject, path: Path, what: string): Violation {
   return subject.violation(path, what, {
-    message: message`${subject.who} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
+    message: message`${subject.who} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. Without force, the API server rejects this: field is immutable.`,
     fix: message`Remove ${part('field', what)}.`,
     edit: { remove: true },
   })

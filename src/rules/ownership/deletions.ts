@@ -127,7 +127,7 @@ function* removedTenant(
         : message`every namespace that Capsule created for it`
     yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
       ...removalOf(object, node),
-      message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}, and` : message`${objectPart(kind, '', name)} is removed, so`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
+      message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}. With it,` : message`${objectPart(kind, '', name)} is removed. With it,`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', by ? 'Kustomization' : kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     })
   }

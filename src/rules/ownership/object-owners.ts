@@ -35,7 +35,7 @@ export const ownershipConflict: Rule = {
     const value = `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`
     yield subject.violation(NAME, value, {
       cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
-      message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
+      message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}. They would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
       fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
     })
   },
@@ -180,7 +180,7 @@ export const ownerFinalizerTamper: Rule = {
 function owned(subject: Subject, owners: Node): Violation {
   const names = owners.type === 'list' ? owners.items.map(item => ownerName(item)) : [owners.type]
   return subject.violation(['metadata', 'ownerReferences'], [...names].sort().join(' '), {
-    message: message`${subject.who} names ${quoted('object', names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
+    message: message`${subject.who} names ${quoted('object', names.join(', '))} as its owner. Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
     fix: message`Remove ${codeWord('metadata.ownerReferences')}.`,
     edit: { remove: true },
   })

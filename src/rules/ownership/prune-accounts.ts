@@ -99,14 +99,14 @@ function violation(
     return found({
       origin: changedAt(support, kept),
       follows: [objectCause(idOf(kept))],
-      message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
+      message: message`${deletes}, which ${how}. Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
     })
   }
   return found({
     origin: originAt(support.root, ['metadata', 'name']),
     ...removalOf(support, node),
-    message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+    message: message`${deletes}, which this change removes. The objects stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })
 }

@@ -25,7 +25,7 @@ export const policyNotEvaluated: Rule = {
     const parts = subject.node.tenant === undefined && isChanged(subject, context) ? partsNotEvaluated(subject) : []
     for (const value of parts) {
       yield subject.violation([], value, {
-        message: message`${subject.who}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, ${codeWord('validate')} of its ClusterPolicies and Policies, and the other fields of Capsule's Tenants.`,
+        message: message`${subject.who}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}. What it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, ${codeWord('validate')} of its ClusterPolicies and Policies, and the other fields of Capsule's Tenants.`,
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
       })
     }

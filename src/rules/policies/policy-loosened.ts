@@ -54,7 +54,7 @@ export const policyLoosened: Rule = {
       const who = whoOf(object)
       yield new Subject({ node: root, object }).violation([], value, {
         origin,
-        message: message`${who} ${what}, so that less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
+        message: message`${who} ${what}. Less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
         fix: message`Restore ${who}, or have a fleet admin approve the change.`,
       })
     }
@@ -175,7 +175,7 @@ function verifiesOthers({ id, node }: Subject, before: FleetIndex): boolean {
 
 function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
-  return violation(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`, {
+  return violation(subject, now, message`${policy} ${effect(was)} before this change. Now ${outcome(now)}`, {
     ...(was.by ? { origin: was.by.origin, policy: findingPolicy(was.by, 'unverified', false) } : {}),
     fix: message`Restore ${policy}, or have a fleet admin approve the change.`,
   })
@@ -183,7 +183,7 @@ function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Vio
 
 function ofObject(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
-  const what = message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`
+  const what = message`${policy} ${effect(was)} before this change. Now ${outcome(now)}`
   return violation(subject, now, what, {
     ...(subject.node.tenant === undefined ? {} : { level: 'violation' }),
     fix: message`Restore the labels, annotations, names and namespace by which ${policy} selects the object.`,
@@ -201,7 +201,7 @@ function ofImage(subject: Subject, now: ImageCoverage): Violation {
 
 function violation(subject: Subject, { use }: ImageCoverage, what: Message, more: Omit<Wording, 'message'>): Violation {
   return subject.violation(use.path, `${use.list} ${use.written ?? ''}`, {
-    message: message`${subject.who}: image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
+    message: message`${subject.who}, image ${quoted('value', use.written ?? 'unknown')}: ${what}. Bailiwick evaluates whether a policy asks for a signature, not the signature.`,
     ...more,
   })
 }
@@ -258,7 +258,7 @@ function* changedPolicies(before: FleetIndex, index: FleetIndex, cluster: string
   const isRead = (object: KubeObject) => parts.some(([key, node]) => PARAMETERS.has(key) && isNamed(object, node))
   const parameterKinds = new Set(parts.map(([key, node]) => (key === 'paramKind' ? kindIn(node) : '/ConfigMap')))
   const parameters = [...parameterKinds].flatMap(kind => of(before, kind).filter(isRead))
-  yield* changesOf(before, index, cluster, parameters, message`is read by a policy, and `)
+  yield* changesOf(before, index, cluster, parameters, message`is read by a policy and `)
   const selectors = parts.filter(([key]) => key === 'namespaceSelector')
   for (const object of selectors.length > 0 ? of(index, '/Namespace') : []) {
     const { name } = idOf(object)

@@ -1,8 +1,8 @@
-import { asMessage, listed, type Message, message } from '../../base/message.ts'
+import { capital, listed, type Message, message } from '../../base/message.ts'
 import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Naming } from '../../fleet/facts/object-table.ts'
-import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
@@ -22,12 +22,12 @@ export const rbacClusterBinding: Rule = {
   docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
   *checkTenantObject(subject, { index }) {
-    const { node, id } = subject
+    const { id } = subject
     const role = subject.text(['roleRef', 'name']) ?? ''
     const subjects = subject.at(['subjects'])
     const count = subjects?.type === 'list' ? subjects.items.length : 0
     yield subject.violation(subject.at(['roleRef']) ? ['roleRef'] : ['kind'], role, {
-      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces.${serverAnswer(index, subject)}`,
+      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster. Allowed: a RoleBinding in the tenant's namespaces.${serverAnswer(index, subject)}`,
       fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
     })
   },
@@ -58,7 +58,7 @@ export const rbacForeignSubject: Rule = {
       const whom = listed(same.map(one => quoted('identity', subjectText(one))))
       yield subject.violation(['subjects', at], subjectText(bound), {
         cause: bindingCause(displayRbac(binding)),
-        message: message`${subject.who} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
+        message: message`${subject.who} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}. ${capital(found.why)}`,
         fix: found.fix,
         ...(found.level ? { level: found.level } : {}),
         ...(found.level ? {} : { severity: 'critical' as const }),
@@ -126,7 +126,7 @@ export const rbacPublicSubject: Rule = {
       const where =
         id.kind === 'RoleBinding' ? message`in namespace ${quoted('object', id.namespace)}` : 'in the whole cluster'
       yield subject.violation(['subjects', at], `${subjectText(bound)}${what && `: ${what}`}`, {
-        message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('object', binding?.roleRef.name ?? '')} ${where}${what && message` (${quoted('value', what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
+        message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('object', binding?.roleRef.name ?? '')} ${where}${what && message` (${quoted('value', what)})`}. It includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
         fix: message`Replace the subject with the accounts that need the rights.`,
       })
     }

@@ -1,4 +1,4 @@
-import { message, part, untyped } from '../../base/message.ts'
+import { capital, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { excessRights } from '../../fleet/facts/cluster-rights.ts'
 import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
@@ -49,7 +49,7 @@ function* evaluateRole(subject: Subject): Iterable<Violation> {
       const value = danger.escapes ? what : `${danger.what} ${compactString(rule)}`
       yield subject.violation(['rules'], value, {
         origin: originAt(object.root, ['rules', at]),
-        message: message`${subject.who} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
+        message: message`${subject.who} allows ${quoted('value', what)}. ${capital(danger.why)}. Allowed: rules without this right.`,
         fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
         ...levelOf(danger, isWide),
       })
@@ -95,7 +95,7 @@ function* evaluateBinding(index: FleetIndex, subject: Subject): Iterable<Violati
   const warns = name === 'cluster-admin' || (!danger.escapes && !isWild(danger))
   const value = `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`
   yield subject.violation(['roleRef'], value, {
-    message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
+    message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}. ${capital(danger.why)}. Allowed: roles without this right.`,
     fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
     ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
   })
@@ -104,7 +104,7 @@ function* evaluateBinding(index: FleetIndex, subject: Subject): Iterable<Violati
 function refused(subject: Subject, answer: string): Violation {
   const path = subject.id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
   return subject.violation(path, answer, {
-    message: message`${subject.who} grants rights that ${part('identity', subject.node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(answer)}`,
+    message: message`${subject.who} grants rights that ${part('identity', subject.node.identity.user)} does not have. Allowed: rights of that account. The API server rejects this: ${serverWords(answer)}`,
     fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
   })
 }
@@ -126,7 +126,7 @@ function* ofRole(context: RuleContext, subject: Subject): Iterable<Violation> {
     if (!danger) continue
     yield subject.violation(['rules'], danger.what, {
       origin: originAt(object.root, ['rules', at]),
-      message: message`${subject.who} lets accounts of a tenant ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: rights on objects in the namespace.`,
+      message: message`${subject.who} lets accounts of a tenant ${quoted('value', danger.what)}. ${capital(danger.why)}. Allowed: rights on objects in the namespace.`,
       fix: message`Remove namespaces/status and namespaces/finalize from the rule.`,
     })
   }
@@ -144,7 +144,7 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
       ...(origin ? { origin } : {}),
       cause,
       follows: [objectCause({ kind, namespace: kind === 'Role' ? id.namespace : '', name })],
-      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', danger.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(danger.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
+      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', danger.what)} by ${part('object', kind)} ${quoted('object', name)}. ${capital(danger.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
       fix: origin
         ? message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`
         : message`Remove ${quoted('identity', subjectText(bound))} from the subjects.`,

@@ -106,7 +106,7 @@ export const rbacDanglingRole: Rule = {
     if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
     const answer = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
     yield subject.violation(['roleRef', 'name'], `${kind} ${name}`, {
-      message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
+      message: message`${subject.who} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes. The binding grants whatever that role contains later. Allowed: roles that exist. The API server may reject this: ${quoted('value', answer)}.`,
       fix: meant
         ? message`Set roleRef.name to ${part('object', meant)}, or render the role.`
         : message`Set roleRef.name to a role that exists, or render the role.`,
@@ -146,7 +146,7 @@ function* evaluateRole(subject: Subject) {
     if (!named || (node.tenant === undefined && named === '*')) continue
     yield subject.violation(['rules'], named, {
       origin: originAt(object.root, ['rules', index]),
-      message: message`${subject.who} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
+      message: message`${subject.who} allows writing ${quoted('value', named)} of Flux's objects, including the status. An account could then deploy content that is not in git. Allowed: the objects without their status.`,
       fix: message`List the resources without /status and without "*".`,
     })
   }
@@ -162,7 +162,7 @@ function* statusBinding(subject: Subject, context: RuleContext): Iterable<Violat
   if (named === undefined) return
   const { kind, name } = binding.roleRef
   yield subject.violation(['roleRef'], `${kind} ${name}`, {
-    message: message`${objectPart(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
+    message: message`${objectPart(id.kind, binding.namespace, id.name)} lets a tenant's account write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status. It could then deploy content that is not in git. Allowed: roles without write access to the status.`,
     fix: message`Set roleRef to a role that lists Flux resources without /status and without "*".`,
   })
 }

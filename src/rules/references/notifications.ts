@@ -98,7 +98,7 @@ export const receiverUnauthenticated: Rule = {
     const secret = subject.text(SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
-      const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
+      const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git. Anyone who can read the repository can sign a request. Allowed: an encrypted token.`
       yield subject.violation(SECRET, 'readable token', {
         message: problem,
         fix: message`Replace the token and encrypt the Secret.`,

@@ -46,7 +46,7 @@ function* evaluateReferences(subject: Subject, { index }: RuleContext, tenant: s
     const why =
       access === 'closed'
         ? 'whose access control list does not admit'
-        : 'whose access control list is invalid, so it does not admit'
+        : 'whose invalid access control list does not admit'
     const what = objectPart(kind, namespace, name)
     yield subject.asNode(index).violation(path, `${kind}/${namespace}/${name}`, {
       message: message`${subject.who} refers to ${what}, ${why} ${namespacePart(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
@@ -73,7 +73,7 @@ function* evaluateList(subject: Subject, { index }: RuleContext): Iterable<Viola
   const secret = subject.text(['spec', 'secretRef', 'name'])
   const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
   const whose = isForeign
-    ? message`, with the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
+    ? message`. It uses the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
     : ''
   yield subject.violation(path, 'everybody', {
     message: message`${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,

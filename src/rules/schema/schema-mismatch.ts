@@ -279,7 +279,7 @@ function problemText(problem: Problem, who: MessagePart, server: Message): { mes
       }
     case 'immutable':
       return {
-        message: message`${who}: the API server refuses to change ${field} of an object that exists${problem.words ? message` (${part('value', problem.words)}), and Flux applies nothing of the Kustomization` : ''}.`,
+        message: message`${who}: the API server refuses to change ${field} of an object that exists${problem.words ? message` (${part('value', problem.words)}). Flux applies nothing of the Kustomization` : ''}.`,
         fix: message`Leave ${field} as it is, or give the object another name.`,
       }
     case 'rule':

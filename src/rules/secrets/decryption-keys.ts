@@ -1,4 +1,4 @@
-import { asMessage, listed, message, untyped } from '../../base/message.ts'
+import { asMessage, capital, listed, message } from '../../base/message.ts'
 import { flagsByController } from '../../fleet/bootstrap/lockdown.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { ENCRYPTED, kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
@@ -83,7 +83,7 @@ function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterabl
       if (!what) continue
       yield Subject.ofNode(node).violation(['spec', 'decryption'], `${file} ${recipient}`, {
         origin: place.origin,
-        message: message`The file ${quoted('path', file)} makes the controller decrypt with ${quoted('value', recipient)}: ${untyped(what)}. Allowed: keys that .sops.yaml of the base branch names.`,
+        message: message`The file ${quoted('path', file)} makes the controller decrypt with ${quoted('value', recipient)}. ${capital(what)}. Allowed: keys that .sops.yaml of the base branch names.`,
         fix: message`Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.`,
       })
     }
@@ -130,7 +130,7 @@ function* withoutOwnKey(subject: Subject, { index }: RuleContext): Iterable<Viol
     ? "everything that the controller's identity can decrypt"
     : message`everything with its own (--sops-age-secret is ${quoted('value', secret)})`
   yield subject.asNode(index).violation(['spec', 'decryption'], 'without secretRef', {
-    message: message`${subject.who} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
+    message: message`${subject.who} names no decryption key. The controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
     fix: message`Set spec.decryption.secretRef to a Secret with the tenant's key.`,
   })
 }

@@ -41,7 +41,7 @@ export const protectedObjectName: Rule = {
     const reader = KNOWN.get(kind)!.includes(id.name) ? 'the platform or Kubernetes' : readBy(subject, context)
     if (reader === undefined) return
     yield subject.violation(['metadata', 'name'], id.name, {
-      message: message`${subject.who} has the name of an object that ${untyped(reader)} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
+      message: message`${subject.who} would replace an object that ${untyped(reader)} reads or writes. Allowed: another name. Flux and the API server accept it.`,
       fix: message`Rename the ${part('object', id.kind)}.`,
     })
   },
@@ -103,7 +103,7 @@ function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Viola
     const name = subject.text([...place, 'name']) ?? ''
     if (kind !== 'ClusterSecretStore' || isGiven(subject, context, name)) continue
     yield subject.violation([...place, 'kind'], `ClusterSecretStore ${name}`, {
-      message: message`${subject.who} uses ClusterSecretStore ${quoted('object', name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
+      message: message`${subject.who} uses ClusterSecretStore ${quoted('object', name)}. That store reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
       fix: message`Replace it with a SecretStore in the tenant's namespace.`,
     })
   }

@@ -103,7 +103,7 @@ function violation(subject: Subject, { before }: RuleContext, what: NotDecrypted
   const [name, place] = [objectPart('Kustomization', node.namespace, node.name), meantOrigin(kustomization, DECRYPTION)]
   return subject.violation(['sops'], 'not decrypted', {
     ...(isLost ? { origin: place, cause: hashOf(['decryption', node.namespace, node.name, placeText(place)]) } : {}),
-    message: message`${subject.who} is encrypted with SOPS, but ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
+    message: message`${subject.who} is encrypted with SOPS. ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
     fix:
       what.fix ??
       message`Set ${codeWord('spec.decryption')} of ${name} to ${part('value', '{provider: sops, secretRef: {name: ...}}')}, with the Secret that holds the key, in ${part('path', `${place.file}:${place.line}`)}.`,

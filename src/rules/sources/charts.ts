@@ -159,8 +159,8 @@ export const chartNotRendered: Rule = {
         cause: hashOf(['input', placeText(causeAt(changed.object.root, path))]),
         message:
           kind === 'HelmRelease'
-            ? message`${who} ${was ? 'changes' : 'is new'}: charts are not rendered, so the objects that it creates are not evaluated.`
-            : message`${who} ${was ? 'changes' : 'is new'}, and HelmReleases deploy from it: charts are not rendered, so the objects that they create are not evaluated.`,
+            ? message`${who} ${was ? 'changes' : 'is new'}. Charts are not rendered, so the objects that it creates are not evaluated.`
+            : message`${who} ${was ? 'changes' : 'is new'}, and HelmReleases deploy from it. Charts are not rendered, so the objects that they create are not evaluated.`,
         fix: FIX,
       })
     } else if (isOther) yield changedContent(subject, context, parts)

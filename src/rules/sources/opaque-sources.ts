@@ -64,7 +64,7 @@ function* evaluateSource(subject: Subject, context: RuleContext): Iterable<Viola
   if (isSame && !context.config.forbidOpaqueSources) return
   const from = found?.written ? message` from ${quoted('repository', found.written)}` : ''
   yield subject.violation(found?.path ?? ['spec'], found?.written ?? id.name, {
-    message: message`${subject.who} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
+    message: message`${subject.who} deploys content${from} that is not in git and not evaluated. ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   })
@@ -80,7 +80,7 @@ function* evaluateApplier(subject: Subject, context: RuleContext): Iterable<Viol
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const user = account === undefined ? message`its controller` : part('identity', userOfAccount(id.namespace, account))
   yield subject.violation(subject.at(['spec', 'path']) ? ['spec', 'path'] : ['kind'], value, {
-    message: message`${subject.who} deploys what Bailiwick does not build and evaluate: only the rights of ${user} limit it.`,
+    message: message`${subject.who} deploys what Bailiwick does not build and evaluate. Only the rights of ${user} limit it.`,
     fix: message`Review the content before the merge.`,
     ...levelOf(context),
   })
@@ -134,7 +134,7 @@ function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Violatio
   const was = context.before?.node(node.key)?.source
   if (was?.url === url && was.opaque !== undefined && !context.config.forbidOpaqueSources) return
   yield Subject.ofNode(node, context.index.node(node.parent)).violation(['spec', 'sourceRef'], url, {
-    message: message`${objectPart('Kustomization', node.namespace, node.name)} follows ${quoted('repository', url)}, which is not visible (${untyped(opaque)}): ${confined(node)}.`,
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} follows ${quoted('repository', url)}, which is not visible (${untyped(opaque)}). ${confined(node)}.`,
     fix: sourceNamed(kind) === GIT_REPOSITORY ? GIT_FIX : FIX,
     ...levelOf(context),
   })
@@ -166,12 +166,12 @@ function* evaluateController(subject: Subject): Iterable<Violation> {
       : canonical(object.root).includes('AllowDNSLookups=true')
   if (!isOn || node.tenant !== undefined) return
   yield subject.violation(['spec'], 'AllowDNSLookups', {
-    message: message`${subject.who} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
+    message: message`${subject.who} allows DNS lookups in charts (AllowDNSLookups). Templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
     fix: message`Remove the feature gate AllowDNSLookups.`,
   })
 }
 
-const confined = ({ identity }: FleetNode) => message`only the rights of ${identityPart(identity)} limit it`
+const confined = ({ identity }: FleetNode) => message`Only the rights of ${identityPart(identity)} limit it`
 
 /** A source includes only what is evaluated. */
 export const sourceInclude: Rule = {

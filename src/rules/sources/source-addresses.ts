@@ -151,7 +151,7 @@ export const sourceUrlMalformed: Rule = {
     if (index.actsFor(node, object) === undefined && !noPort(found.written)) return
     const what = withoutUser(found.written)
     yield subject.violation(found.path, what, {
-      message: message`${objectPart(id.kind, id.namespace, idOf(object).name)} follows an address that ${untyped(found.address)}: ${quoted('repository', what)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
+      message: message`${objectPart(id.kind, id.namespace, idOf(object).name)} follows ${quoted('repository', what)}. The address ${untyped(found.address)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
       fix: message`Replace it with the plain address of the repository.`,
     })
   },
@@ -166,7 +166,7 @@ function* hopelessPatterns(subject: Subject): Iterable<Violation> {
     const pattern = path.at(-1) === 'url' ? patterns.find(noPort) : undefined
     if (pattern === undefined) continue
     yield subject.violation(path, pattern, {
-      message: message`${subject.who} has the pattern ${quoted('value', pattern)}, which can never match: an address of this form ${untyped(noPort(pattern)!)}. Allowed: \`ssh://git@<host>/<path>\`.`,
+      message: message`${subject.who} has the pattern ${quoted('value', pattern)}, which can never match. An address of this form ${untyped(noPort(pattern)!)}. Allowed: \`ssh://git@<host>/<path>\`.`,
       fix: message`Write a slash behind the host.`,
       level: 'warning',
     })

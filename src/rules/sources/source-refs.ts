@@ -1,4 +1,4 @@
-import { codeWord, type MessagePart, message } from '../../base/message.ts'
+import { capital, codeWord, type MessagePart, message } from '../../base/message.ts'
 import { isGatedBranch, isReported, memberSettings } from '../../fleet/config/declared-settings.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf, type Naming } from '../../fleet/facts/object-table.ts'
@@ -95,7 +95,7 @@ function* ungated(subject: TenantSubject, { index, config }: RuleContext): Itera
   const what = isDeclared ? 'whose changes are not evaluated' : 'which does not require the check as far as git shows'
   const remedy = isDeclared ? 'declare the source' : 'approve it (approvedSources in .github/bailiwick.yaml)'
   yield subject.violation(refPath(object), `${url} ${wordsOf(ref)}`, {
-    message: message`${subject.who} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}: ${whose}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
+    message: message`${subject.who} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}. ${capital(whose)}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
     fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to ${remedy}.`,
     ...(isDeclared ? {} : { level: 'warning' }),
   })

@@ -1,4 +1,4 @@
-import { message, part, untyped } from '../../base/message.ts'
+import { capital, message, part, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
@@ -92,7 +92,7 @@ function isReserved(text: string): boolean {
 
 function violation(subject: Subject, path: Path, value: string, why: string): Violation {
   return subject.violation(path, value, {
-    message: message`${subject.who} controls its node placement with ${quoted('value', value)}: ${untyped(why)}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
+    message: message`${subject.who} controls its node placement with ${quoted('value', value)}. ${capital(why)}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
     fix: message`Remove the field, or ask a fleet admin for dedicated nodes.`,
   })
 }

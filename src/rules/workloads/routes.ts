@@ -1,4 +1,4 @@
-import { message, untyped } from '../../base/message.ts'
+import { capital, message, untyped } from '../../base/message.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { quoted, whoOf } from '../../fleet/facts/shown.ts'
@@ -43,7 +43,7 @@ export const ingressHijack: Rule = {
 
 function snippet(subject: Subject, { path, value, what, level }: Snippet): Violation {
   return subject.violation(path, value, {
-    message: message`${subject.who} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
+    message: message`${subject.who} changes the proxy's configuration with ${quoted('value', value)}. ${capital(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
     fix: message`Remove ${quoted('value', value)}, or ask a fleet admin for a supported setting.`,
     ...(level ? { level } : {}),
   })

@@ -1,3 +1,4 @@
+import { firstNames } from '../../base/name-list.ts'
 import { visible } from '../../base/visible.ts'
 import { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { type Fleet, whyIncomplete } from '../../fleet/model/fleet.ts'
@@ -47,11 +48,12 @@ const TITLES = ['STATE', 'CHECK', 'FOUND']
 
 function lines(found: ClusterAudit, here: string, width = 100): string[] {
   const { cluster, path, items } = found
-  const rows = weakFirst(items).flatMap((item): TableRow[] => {
+  const rows = alike(weakFirst(items)).flatMap(([item, ...others]): TableRow[] => {
     const place = placeOfItem(item, here)
-    const row = [item.state, item.check, item.message].map(cell => visible(cell, 300))
+    const row = [item.state, item.check, `${tenantsText([item, ...others])}${item.message}`]
+    const cells = row.map(cell => visible(cell, 400))
     // on a line of its own: editors and terminals open a path only if it is whole
-    return place ? [row, visible(place, 300)] : [row]
+    return place ? [cells, visible(place, 300)] : [cells]
   })
   const advice = items.filter(({ state }) => state !== 'ok')
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
@@ -61,6 +63,29 @@ function lines(found: ClusterAudit, here: string, width = 100): string[] {
     ...table(TITLES, rows, width),
     ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
   ]
+}
+
+/** Tenants of which each has a row of its own. */
+const FEW_TENANTS = 3
+
+/** Items of one check for many tenants, with the same state and remedy, are one row. */
+function alike(items: readonly AuditItem[]): [AuditItem, ...AuditItem[]][] {
+  const groups = [
+    ...Map.groupBy(items, ({ tenant, state, check, fix }) =>
+      JSON.stringify([tenant === undefined || tenant === '', state, check, fix]),
+    ).values(),
+  ]
+  return groups.flatMap(group =>
+    group.length > FEW_TENANTS && group[0]!.tenant
+      ? [group as [AuditItem, ...AuditItem[]]]
+      : group.map((one): [AuditItem] => [one]),
+  )
+}
+
+function tenantsText(items: readonly AuditItem[]): string {
+  if (items.length === 1) return ''
+  const names = new Set(items.map(({ tenant = '' }) => tenant))
+  return `${names.size} tenants (${firstNames([...names], FEW_TENANTS)}; -o json lists all), such as: `
 }
 
 const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 1000)}`

@@ -3,7 +3,7 @@ import type { DeclaredCluster } from '../../fleet/model/fleet-config.ts'
 import { formats } from '../../report/formats/formats.ts'
 import type { Given } from './given.ts'
 import { TEXT_OR_JSON, type UsageLine } from './usage.ts'
-import { CLUSTER_ROOT, clusterRoot, type GivenRepository, givenRepository } from './working-copy.ts'
+import { clusterRoot, type GivenRepository, givenRepository, SOURCES } from './working-copy.ts'
 
 export interface CheckOptions {
   readonly dir: string
@@ -31,20 +31,18 @@ export interface CheckOptions {
   readonly output: string
 }
 
-const BASE: UsageLine = ['[--base REF]', 'compare with this commit: only new violations and errors count']
+export const BASE: UsageLine = ['[--base REF]', 'compare with this commit: only new violations and errors count']
 const DIR: UsageLine = ['[DIR]', 'a git working copy, any folder of one, or a plain folder (default: .)']
 
 /** The options that every command has that evaluates a working copy. */
-const COPY: readonly UsageLine[] = [
+export const COPY: readonly UsageLine[] = [
   ['[--url URL]', 'address of DIR as Flux sources name it (default: remote origin)'],
   [
     '[--branch NAME]',
     'branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)',
   ],
   ['[--fleet DIR]', 'the fleet, if DIR is the repository of a tenant'],
-  ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
-  ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
-  CLUSTER_ROOT,
+  ...SOURCES,
   ['[--cluster C]...', 'show and evaluate this cluster only'],
   ['[--tenant T]...', 'show and evaluate this tenant only'],
   ['[--sops-age-key-file FILE]', 'check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)'],
@@ -63,7 +61,10 @@ export const CHECK: readonly UsageLine[] = [
     '[--fail-on-required-approval]',
     'exit 1 if a fleet admin must approve the change (approvals on GitHub are not visible here)',
   ],
-  ['[--verbose]', 'show the offending lines; with --base: list every object that changes, with its fields'],
+  [
+    '[--verbose]',
+    'list everything: offending lines, how each value came to be, every object that changes with its fields',
+  ],
   ['[--watch]', 'evaluate again whenever a file changes, until Ctrl-C'],
   [`[-o ${[...formats.keys()].join('|')}]`, 'text for people; json, sarif and github (workflow commands) for programs'],
 ]

@@ -6,7 +6,7 @@ import type { Tree } from '../../git/tree.ts'
 import { changesLines } from '../../report/changes.ts'
 import { elsewhereText } from '../../report/formats/format-context.ts'
 import { formats } from '../../report/formats/formats.ts'
-import { count } from '../../report/text/findings.ts'
+import { count, isNew } from '../../report/text/findings.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { rules } from '../../rules/registry.ts'
 import { CHECK, type CheckOptions, copyOptions, copyUsage } from './check-options.ts'
@@ -45,7 +45,9 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
   else io.stdout(print(own.verdict, { ...context, elsewhere: own.elsewhere }))
   noteOutside(verdict, io)
-  if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict, own)}\n`)
+  // once: the text has it, with its place and fix
+  const isPrinted = options.output === 'text' && (own?.verdict ?? verdict).errors.some(isNew)
+  if (verdict.result === 'error' && !isPrinted) io.stderr(`${undecidedLine(verdict, own)}\n`)
   const waits = options.failOnRequiredApproval && verdict.requiredApprovals.length > 0
   return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
 }
@@ -61,6 +63,9 @@ function noteOutside({ filter }: Verdict, io: Io): void {
   io.stderr(`note: ${what.join(' and ')} outside of --cluster and --tenant; the exit code does not count this\n`)
 }
 
+/** Lines that a person reads before the result. */
+const MAX_LINES = 60
+
 /** What a format needs besides the verdict. Source lines are included only in output for people. */
 function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options: CheckOptions, io: Io) {
   const here = evaluatedAs.repository
@@ -73,6 +78,8 @@ function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options:
     branchOf: written.branchOf,
     ...(isShown ? { excerpt: written.excerpt } : {}),
     ...(io.columns === undefined ? {} : { columns: io.columns }),
+    // a pipe or a log can be searched
+    ...(io.isTerminal === true && !options.verbose ? { lines: MAX_LINES } : {}),
     ...(io.hasLinks === true ? { folder: dir } : {}),
   }
 }

@@ -8,7 +8,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
   ['watch', 'Evaluate again whenever a file changes', async () => (await import('./check.ts')).watch],
   ['diff', 'Show how a change alters what the clusters get', async () => (await import('./check.ts')).diff],
-  ['fix', 'Show or write the edits that are certain to fix findings', async () => (await import('./fix.ts')).fix],
+  ['fix', 'Show or apply the safe fixes of findings', async () => (await import('./fix.ts')).fix],
   ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],
   ['build', 'Render each Flux Kustomization of a cluster', async () => (await import('./build.ts')).build],
   [
@@ -16,6 +16,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     'List the existing violations of a fleet in a baseline file',
     async () => (await import('./baseline.ts')).baseline,
   ],
+  ['waive', 'Write, list or remove waivers of the fleet', async () => (await import('./waive.ts')).waive],
   [
     'can-i',
     'Check whether an identity is allowed to do something on a cluster, and by which binding',

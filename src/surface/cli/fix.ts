@@ -3,7 +3,7 @@ import { redactLines, visible } from '../../base/visible.ts'
 import type { Tree } from '../../git/tree.ts'
 import { display } from '../../kube/object.ts'
 import { NOTHING_ELSEWHERE } from '../../report/formats/format-context.ts'
-import { count, headlineOf } from '../../report/text/findings.ts'
+import { resultLine } from '../../report/text/findings.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { applyFixes, type Fix, fixesOf } from '../../verdict/fixes.ts'
 import { type CheckOptions, copyOptions, copyUsage } from './check-options.ts'
@@ -153,11 +153,13 @@ function textOf(tree: Tree, path: string): string | undefined {
 }
 
 function totals({ made, left, checked: { verdict, own } }: Made, isApplied: boolean): string[] {
-  const edits = count(made.length, 'certain edit')
-  const others = left.length > 0 ? `, ${left.length} not written` : ''
+  const fixes = `${made.length} safe ${made.length === 1 ? 'fix' : 'fixes'}`
+  const others = left.length > 0 ? `, ${left.length} not applied` : ''
   return [
-    isApplied ? `${edits} written${others}` : `${edits}${made.length > 0 ? '; run again with --apply to write' : ''}`,
-    `${verdict.result}: ${headlineOf({ verdict, hidden: own?.elsewhere ?? NOTHING_ELSEWHERE })}`,
+    isApplied
+      ? `${fixes} applied${others}`
+      : `${fixes}${made.length > 0 ? '. Run the command again with --apply to write the files.' : ''}`,
+    resultLine({ verdict, hidden: own?.elsewhere ?? NOTHING_ELSEWHERE }),
   ]
 }
 

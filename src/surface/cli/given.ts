@@ -52,14 +52,13 @@ export function readGiven(command: Usage, args: readonly string[]): Given {
 }
 
 function checkTerm(
-  { name, short, value, words, isRequired, isRepeated }: Term,
+  { name, short, words, isRequired, isRepeated }: Term,
   given: readonly string[],
   wrong: Given['wrong'],
 ): void {
   if (isRequired && given.length === 0)
     throw wrong(`${name} is missing${words ? `. Allowed: ${words.join(', ')}` : ''}`)
-  if (given.length > 1 && !isRepeated && value !== undefined)
-    throw wrong(`${name} is given ${given.length} times. Allowed: once`)
+  if (given.length > 1 && !isRepeated) throw wrong(`${name} is given ${given.length} times. Allowed: once`)
   const other = words && given.find(one => !words.includes(one))
   if (words === undefined || other === undefined) return
   const what = name.startsWith('--') ? `${short ?? name} ${quoted(other)}` : quoted(other)
@@ -107,7 +106,8 @@ function unknownOption(rawName: string, terms: readonly Term[], command: Usage) 
   )
 }
 
-function didYouMean(text: string, known: readonly string[]): string | undefined {
+/** `Did you mean X?`; undefined where nothing known is like it. */
+export function didYouMean(text: string, known: readonly string[]): string | undefined {
   const meant = probably(text, known)
   return meant === undefined ? undefined : `Did you mean ${meant}?`
 }

@@ -1,13 +1,12 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { missingPackage } from '../../base/missing-package.ts'
-import { probably } from '../../base/name-list.ts'
 import { removedWarning } from '../../base/removed.ts'
 import { programVersion } from '../../base/version.ts'
 import { visible } from '../../base/visible.ts'
 import { fitLines } from '../../report/text/fit-budget.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
-import { readGiven } from './given.ts'
+import { didYouMean, readGiven } from './given.ts'
 import { errorLine } from './terminal.ts'
 import { helpText } from './usage.ts'
 
@@ -79,12 +78,9 @@ async function help(topic: string | undefined, { columns = 100 }: Io): Promise<s
 async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeof commandNamed>>>> {
   const found = await commandNamed(name)
   if (found) return found
-  const meant = probably(name, [...COMMANDS.map(([one]) => one), 'version', 'help'])
-  const fix =
-    meant === undefined
-      ? 'Run bailiwick help for a list of commands.'
-      : `Did you mean ${meant}? Run bailiwick help for a list of commands.`
-  throw usage(`unknown command ${JSON.stringify(name)}`, fix)
+  const meant = didYouMean(name, [...COMMANDS.map(([one]) => one), 'version', 'help'])
+  const list = 'Run bailiwick help for a list of commands.'
+  throw usage(`unknown command ${JSON.stringify(name)}`, meant === undefined ? list : `${meant} ${list}`)
 }
 
 function helpOf({ command, summary }: Awaited<ReturnType<typeof known>>, width = 100): string {
@@ -156,7 +152,6 @@ export function globalOptions(argv: readonly string[]): GlobalOptions {
 function colorOf(when: string): Pick<Io, 'color'> {
   const found = Object.entries(COLORS).find(([name]) => name === when)
   if (found) return found[1]
-  const meant = probably(when, Object.keys(COLORS))
-  const fix = meant === undefined ? 'Write one of them.' : `Did you mean ${meant}?`
+  const fix = didYouMean(when, Object.keys(COLORS)) ?? 'Write one of them.'
   throw usage(`--color ${JSON.stringify(visible(when, 100))} is not known. Allowed: auto, always, never`, fix)
 }

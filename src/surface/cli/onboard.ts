@@ -105,7 +105,7 @@ const SECRET_OPTIONS = ['--username', '--password-file', '--app-private-key'] as
 /** The options that only the command line has. */
 function takeSecretOptions({ args, one }: Given): { rest: readonly string[]; options: SecretOptions } {
   const [username, passwordFile, privateKeyFile] = SECRET_OPTIONS.map(one)
-  const isSecret = (arg = '') => SECRET_OPTIONS.some(option => arg === option || arg.startsWith(`${option}=`))
+  const isSecret = (arg: string) => SECRET_OPTIONS.some(option => arg === option || arg.startsWith(`${option}=`))
   const isOwn = (arg: string, at: number) => isSecret(arg) || SECRET_OPTIONS.some(option => args[at - 1] === option)
   return { rest: args.filter((arg, at) => !isOwn(arg, at)), options: { username, passwordFile, privateKeyFile } }
 }

@@ -8,13 +8,13 @@ import { notFollowed, unusedRepositories } from './followed-sources.ts'
 import { assertKnown, type Given } from './given.ts'
 import type { UsageLine } from './usage.ts'
 import {
-  CLUSTER_ROOT,
   clusterRoot,
   type GivenRepository,
   givenRepository,
   type RepositoryAddress,
   repositoryAddress,
   rootFolder,
+  SOURCES,
   withSyncedAddress,
 } from './working-copy.ts'
 import {
@@ -31,9 +31,7 @@ import {
 export const FLEET: readonly UsageLine[] = [
   ['[FLEET]', 'the fleet: a git working copy or a plain folder (default: .)'],
   ['[--fleet DIR]', 'the same, as in check'],
-  ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
-  ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
-  CLUSTER_ROOT,
+  ...SOURCES,
   ['[--url URL]', 'address of FLEET as Flux sources name it (default: remote origin)'],
   ['[--branch NAME]', 'branch that FLEET is evaluated as (default: the checked-out one, else the default branch)'],
 ]

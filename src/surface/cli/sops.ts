@@ -99,7 +99,7 @@ function report(
     keyFile === undefined
       ? `The Secret ${namespace}/${secret} was printed and is written nowhere. Keep a copy in your password manager.`
       : `The Secret ${namespace}/${secret} is in ${keyFile}. Apply it with kubectl create -f, then move it to your password manager.`,
-    `If kubectl failed, undo the edits with git checkout (or delete new files) and run the command again.`,
+    `If kubectl failed, remove the added lines (git diff shows them) and run the command again.`,
     ...(others.length > 0 ? ['Run `sops updatekeys` on each file that the rule encrypted before.'] : []),
   ]
 }

@@ -197,10 +197,11 @@ export function givenRepository(text: string, cwd: string): GivenRepository {
   return { url: normaliseUrl(url), ...(ref === '' ? {} : { ref }), dir: resolve(cwd, dir) }
 }
 
-/** Help for the option. */
-export const CLUSTER_ROOT: UsageLine = [
-  '[--cluster-root NAME=PATH]...',
-  'folder that a cluster starts from, if it is not detected (repeatable)',
+/** Where a command finds the content of sources, and clusters that are not detected. */
+export const SOURCES: readonly UsageLine[] = [
+  ['[--repo URL[#REF]=DIR]...', 'folder with the content of another source'],
+  ['[--repos-dir DIR]', 'folder with clones of other sources, each identified by its remote'],
+  ['[--cluster-root NAME=PATH]...', 'folder that a cluster starts from, if it is not detected (repeatable)'],
 ]
 
 /** Reads `--cluster-root NAME=PATH`. Throws `usage`. */

@@ -1,8 +1,9 @@
-import { bullets, code, fenced, prose } from '../../base/markup.ts'
+import { bullets, code, fenced, markdownOf, prose } from '../../base/markup.ts'
 import { andMore, firstNames } from '../../base/name-list.ts'
 import { display } from '../../kube/object.ts'
 import { changesText } from '../../report/changes-text.ts'
 import { matrixTable } from '../../report/matrix.ts'
+import { decisionSentences } from '../../report/text/decisions.ts'
 import { count, groupFailures, stateText } from '../../report/text/findings.ts'
 import { fitBudget, fold, type Section } from '../../report/text/fit-budget.ts'
 import { shortUrl } from '../../report/text/place.ts'
@@ -38,7 +39,7 @@ export function statusText(status: Status): string {
     [
       `- Head: ${code(status.head.slice(0, 12))}, onto ${code(status.base)}`,
       `- Check: ${checkLine(status)}`,
-      ...decided(decisions),
+      ...decisionSentences(decisions).map(one => `- ${markdownOf(one)}`),
     ].join('\n'),
     ...(verdict ? [matrixTable(verdict)] : []),
   ]
@@ -50,14 +51,6 @@ function checkLine({ run }: Status): string {
   if (run.status === 'queued') return 'queued'
   if (run.status !== 'completed') return 'in progress'
   return `${code(run.conclusion ?? '')}, ${prose(run.title)}`
-}
-
-function decided({ hold, override, missing }: HumanDecisions): string[] {
-  return [
-    ...(hold ? [`- On hold by ${code(hold.by, 60)}`] : []),
-    ...(override ? [`- Overridden by ${code(override.by, 60)}: ${prose(override.reason)}`] : []),
-    ...missing.map(({ message }) => `- Required approval: ${prose(message)}`),
-  ]
 }
 
 function lists({ violations, warnings }: Verdict): Section[] {

@@ -2,7 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type Pair, parseDocument, type Y
 import type { BailiwickError } from '../../base/errors.ts'
 import { code } from '../../base/markup.ts'
 import { readFleetText } from '../../fleet/config/fleet-file.ts'
-import { type Enforcement, FLEET_FILE, type FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { type Enforcement, FLEET_FILE, type FleetConfig, type Waiver } from '../../fleet/model/fleet-config.ts'
 import { refKey } from '../../fleet/model/source-ref.ts'
 import { normaliseUrl } from '../../kube/source-address.ts'
 import type { SourceUse } from '../../rules/model/finding.ts'
@@ -101,6 +101,48 @@ export function withWaivers(text: string | undefined, entries: readonly WaiverEn
   for (const entry of entries) edited = withWaiver(edited, entry)
   verify(edited, known.waivers.map(subjectKey), entries)
   return edited
+}
+
+/** The waivers in the text of the fleet's file. Throws `command-input` for a file that cannot be read. */
+export function fleetFileWaivers(text: string | undefined): readonly Waiver[] {
+  const { error, waivers } = readFleetText(text ?? '')
+  if (error) throw unfit(`cannot be read: ${error.message}`)
+  return waivers
+}
+
+/**
+ * Removes waivers from the fleet's file; all other text stays, comments included. Throws `command-input` if the file cannot be
+ * read or has an unusual layout.
+ */
+export function withoutWaivers(text: string, gone: readonly Waiver[]): string {
+  const keys = new Set(gone.map(subjectKey))
+  const before = fleetFileWaivers(text)
+  const edited = before.reduceRight(
+    (done, waiver, index) => (keys.has(subjectKey(waiver)) ? withoutItem(done, 'waivers', index) : done),
+    text,
+  )
+  const left = fleetFileWaivers(edited).map(subjectKey)
+  const wanted = before.map(subjectKey).filter(key => !keys.has(key))
+  if (JSON.stringify(left) !== JSON.stringify(wanted) || others(edited) !== others(text))
+    throw unfit('cannot lose this entry')
+  return edited
+}
+
+/** Whole lines are cut out; with its last item a list goes too. */
+function withoutItem(text: string, key: string, index: number): string {
+  const list = listOf(text, key)
+  if (list === undefined || list.flow) throw unfit(`has \`${key}\` between brackets`)
+  const lineOf = (node: unknown) => text.lastIndexOf('\n', rangeOf(node)[0] - 1) + 1
+  const end = endOfLine(text, rangeOf(list.items[index])[1] - 1) + 1
+  if (list.items.length > 1) return text.slice(0, lineOf(list.items[index])) + text.slice(end)
+  const pair = open(text).map?.items.find(one => isScalar(one.key) && one.key.value === key)
+  return text.slice(0, lineOf(pair?.key)) + text.slice(end)
+}
+
+/** Everything in the file but its waivers, wherever it is. */
+function others(text: string): string {
+  const shown = (key: string, value: unknown) => (key === 'origin' ? '' : value instanceof Map ? [...value] : value)
+  return JSON.stringify({ ...readFleetText(text), waivers: [], namedRules: [] }, shown)
 }
 
 function withWaiver(text: string, entry: WaiverEntry): string {

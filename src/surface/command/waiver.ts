@@ -95,7 +95,8 @@ function withoutUntil(words: readonly string[]): { until: string | undefined; ot
   return { until: undefined, others: words }
 }
 
-function checkedDay(until: string | undefined, today: string): string {
+/** A day from today to 90 days from now; 30 days from now if none is asked for. Throws `command-input`. */
+export function checkedDay(until: string | undefined, today: string): string {
   if (until === undefined) return dayAfter(today, USUAL_DAYS)
   const last = dayAfter(today, MOST_DAYS)
   const fix = `Write a day from ${today} to ${last}, as \`--until ${dayAfter(today, USUAL_DAYS)}\`.`

@@ -13,6 +13,8 @@ export interface AuditItem {
   readonly check: string
   /** Whose: a controller, a namespace, a source; '' for the whole cluster. */
   readonly subject: string
+  /** The tenant, where each has an item of the check; '' for the platform. */
+  readonly tenant?: string
   readonly state: AuditState
   readonly message: string
   readonly why: string

@@ -25,7 +25,7 @@ export function* verificationItems({ cluster, index }: AuditedCluster): Iterable
   // a fleet that verifies nothing lacks the setting; where it verifies some, the others are the way in
   const isAsked = all.some(({ verify }) => isSet(verify))
   for (const [tenant, own] of byTenant(all)) {
-    const common = { check: CHECK, subject: tenant, why: WHY }
+    const common = { check: CHECK, subject: tenant, tenant, why: WHY }
     const whose = ownerText(tenant)
     const open = own.filter(({ verify }) => !isSet(verify))
     if (open.length > 0) yield { ...common, ...unverified(open, own.length, whose, isAsked) }
@@ -190,7 +190,7 @@ function policyItem(object: KubeObject, enforces: boolean, found: readonly Found
 function* itemsOf(tenant: string, found: readonly Found[], unseen: string | undefined): Iterable<AuditItem> {
   const whose = ownerText(tenant)
   const all = namesOf(found).length
-  const common = { check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY }
+  const common = { check: IMAGE_CHECK, subject: tenant, tenant, why: IMAGE_WHY }
   // an image counts where it is covered least
   const of = (state: ImageCoverage['state']) => found.filter(one => one.state === state)
   const listed = (own: readonly Found[]) => fewNames(namesOf(own).map(shown))
@@ -240,7 +240,7 @@ function* releaseItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> 
   for (const [tenant, own] of byTenant(releases)) {
     const names = own.map(({ name }) => name).sort()
     yield {
-      ...{ check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY, state: 'unknown', fix: '' },
+      ...{ check: IMAGE_CHECK, subject: tenant, tenant, why: IMAGE_WHY, state: 'unknown', fix: '' },
       message: `the images of ${counted(names.length, 'HelmRelease')} of ${ownerText(tenant)} are not visible: ${fewNames(names.map(shown))}`,
     }
   }
@@ -262,7 +262,7 @@ function* customItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
   for (const [tenant, own] of byTenant(hidden)) {
     const names = [...new Set(own.map(({ name }) => name))].sort()
     yield {
-      ...{ check: IMAGE_CHECK, subject: tenant, why: IMAGE_WHY, state: 'unknown' },
+      ...{ check: IMAGE_CHECK, subject: tenant, tenant, why: IMAGE_WHY, state: 'unknown' },
       message: `the images of ${counted(names.length, 'object')} of ${ownerText(tenant)} are not evaluated, because they are of custom kinds: ${fewNames(names)}`,
       fix: 'Check on the cluster whether Kyverno verifies the images of the Pods that their controllers make.',
     }

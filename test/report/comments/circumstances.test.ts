@@ -33,13 +33,13 @@ describe('what people decided', () => {
   test('a hold of what has findings says how it ends', () => {
     const lines = open(comment(twoViolations(), { hold: { by: 'will' } }))
     expect(lines[0]).toBe('❌ **On hold by will**')
-    expect(lines[2]).toBe('Next: someone with write access runs `/bailiwick unhold`.')
+    expect(lines.at(-1)).toBe('Next: someone with write access runs `/bailiwick unhold`.')
   })
 
   test('what nobody agreed to says who may', () => {
     for (const outcome of [verdict(), undefined]) {
       const lines = open(comment(outcome, { missing: [DEMAND] }))
-      expect(lines[0]).toMatch(/^❌ \*\*Required approval: /)
+      expect(lines[0]).toMatch(/^❌ \*\*Approval required: /)
       expect(lines.at(-1)).toBe('Next: Have a fleet admin approve the pull request.')
     }
   })
@@ -53,7 +53,7 @@ describe('what people decided', () => {
   test('an error before a verdict says how to try again', () => {
     const lines = open(comment(new BailiwickError('merge-conflict', 'the branch conflicts with main'), {}))
     expect(lines).toEqual([
-      '❔ **Could not be evaluated: the branch conflicts with main**',
+      '❔ **Merge conflict: nothing was checked**',
       'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.',
     ])
   })

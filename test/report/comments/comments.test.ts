@@ -198,13 +198,13 @@ describe('the comment on a pull request', () => {
     })
   }
 
-  test('unfolded are at most three lines', () => {
+  test('unfolded are at most four lines', () => {
     for (const situation of Object.values(SITUATIONS)) {
       const { outcome, context } = said(situation)
       const open = (commentOf(outcome, context) ?? '').replace(/<details>[\s\S]*?\n<\/details>/g, '')
       expect(
         open.split('\n').filter(line => line.trim() !== '' && !line.startsWith('<!--')).length,
-      ).toBeLessThanOrEqual(3)
+      ).toBeLessThanOrEqual(4)
     }
   })
 })

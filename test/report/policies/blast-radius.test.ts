@@ -152,7 +152,7 @@ test('every surface says it, with bounded names', () => {
   const { verdict, nodes } = compared(world(undefined, dev, ops), world(LOW, dev, ops))
   const heading = 'Objects that changed policies affect: 8 denied'
   const { summary } = checkRunOf(verdict, { ...context(), nodes })
-  expect(summary).toContain(`### ${heading}`)
+  expect(summary).toContain(`<summary>${heading}</summary>`)
   expect(summary).toContain(
     '- `ValidatingAdmissionPolicy levels` (`tenants/policies.yaml:8`, `bound`) denies 8 existing objects of 2 tenants',
   )

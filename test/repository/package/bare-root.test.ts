@@ -68,7 +68,7 @@ describe.skipIf(lacking)(`in an empty root${lacking ? ` (no ${lacking})` : ''}`,
     const check = ['node', program, 'check', join(shared, 'plain'), '--url', 'https://github.com/acme/fleet']
     const passed = inRoot(withNode, check)
     expect([passed.status, passed.stderr]).toEqual([0, ''])
-    expect(passed.stdout).toMatch(/^pass: No violations in \d+ of \d+ Kustomizations/m)
+    expect(passed.stdout).toMatch(/^Passed\. \d+ of \d+ Kustomizations /m)
     write(join(shared, 'plain'), { [SYNC]: WITHOUT_ACCOUNT })
     const violated = inRoot(withNode, check)
     expect(violated.status).toBe(1)

@@ -213,7 +213,7 @@ test('check passes, blocks and warns where can-i answers yes, no and unknown', (
           return (
             rule === 'account-cannot-apply' &&
             state !== 'fixed' &&
-            / is unknown: /.test(message) &&
+            /: it is unknown whether /.test(message) &&
             message.includes(shown)
           )
         })

@@ -3,6 +3,7 @@ import { EvaluateSession } from '../../../src/verdict/evaluate-sides.ts'
 import { treesOf } from '../../attacks/attack-case.ts'
 import { buildTrees, evaluateBuilt } from '../../attacks/evaluate-trees.ts'
 import { isNew } from '../../attacks/expectation.ts'
+import { longTexts } from '../../report/short-texts.ts'
 import { edited, type Recipe, type RecipeBook } from './read-recipes.ts'
 
 /** Evaluates the rows of a document in one session, which keeps its fleet; without a row the fleet as it is. */
@@ -16,8 +17,9 @@ export function openRecipes({ world }: RecipeBook): (recipe?: Recipe) => string[
   }
 }
 
-/** `level rule file:line` of what is new and of the approvals that are asked for, each once, sorted. */
-function found({ violations, warnings, errors, requiredApprovals }: Verdict): string[] {
+/** `level rule file:line` of what is new and of the approvals that are asked for, each once, sorted; and texts that are too long. */
+function found(verdict: Verdict): string[] {
+  const { violations, warnings, errors, requiredApprovals } = verdict
   const place = ({ file, line }: { readonly file: string; readonly line: number }) => `${file}:${line}`
   const level = (severity: string) => (severity === 'critical' ? 'critical' : 'violation')
   const lines = [
@@ -30,5 +32,5 @@ function found({ violations, warnings, errors, requiredApprovals }: Verdict): st
       .map(one => `error ${one.code} ${place(one.origin)}`),
     ...(errors.some(isNew) ? [] : requiredApprovals).map(one => `approval ${one.rule} ${one.path}`),
   ]
-  return [...new Set(lines)].sort()
+  return [...new Set([...lines, ...longTexts(verdict)])].sort()
 }

@@ -135,7 +135,7 @@ test('a change that lets the file grow says by how much; one that breaks it is a
   expect((await bailiwick('check', '--base', 'HEAD')).stdout).toContain('has 1 new entry')
   write(fleet, { [FILE]: 'violations: all\n' })
   const broken = await bailiwick('check', '--base', 'HEAD')
-  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('violations is not a list')])
+  expect([broken.code, broken.stdout]).toEqual([2, expect.stringContaining('violations is not a list')])
 })
 
 test.each([

@@ -115,7 +115,7 @@ describe('a fleet', () => {
     const since = await run(fleet, 'check', '--base', 'HEAD~1')
     expect(since.code).toBe(1)
     expect(since.stdout).toMatch(/tenants\/base\/dev-team\/sync\.yaml:\d+: violation\[sa-required\]: /)
-    expect(since.stdout).toMatch(/\nfail: 1 violation: tenant dev-team on production, staging/)
+    expect(since.stdout).toMatch(/\nfail: 1 violation in dev-team \(production, staging\)/)
     const missing = await run(fleet, 'check', '--base', 'nowhere')
     expect(missing).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^error\[git-missing\]: /) })
   })
@@ -257,7 +257,7 @@ describe('required approvals', () => {
     expect(plain.code).toBe(0)
     expect(plain.stdout).toMatch(/^\.github\/bailiwick\.yaml: required approval\[gate-config-change\]: /m)
     expect(plain.stdout).toMatch(
-      /^pass: No violations in .*; required approval of a fleet admin: .github\/bailiwick.yaml .* \(and 1 more\)/m,
+      /^Passed\. .*A fleet admin must approve the change: This changes .github\/bailiwick.yaml.* \(and 1 more\)/m,
     )
     const strict = await run(fleet, 'check', '--base', 'HEAD', '--fail-on-required-approval', '-o', 'json')
     expect([strict.code, json(strict).result]).toEqual([1, 'pass'])

@@ -95,7 +95,7 @@ const situations: Record<string, Situation> = {
     },
     args: ['--repos-dir', '..'],
     code: 0,
-    says: [/dev-team has no branch release: fetch it/, '1 source not visible'],
+    says: [/dev-team has no branch release: fetch it/, 'its source is not visible'],
   },
   'two clones of one address': {
     given: () => {
@@ -127,7 +127,7 @@ const situations: Record<string, Situation> = {
     },
     args: ['--repos-dir', '..'],
     code: 0,
-    says: ['in 3 Kustomizations (11 objects'],
+    says: ['3 Kustomizations, 11 objects'],
   },
   'a folder without clones': {
     given: () => world().fleet,
@@ -139,13 +139,13 @@ const situations: Record<string, Situation> = {
     given: () => twoClusters(),
     args: ['--cluster', 'prod'],
     code: 0,
-    says: [/No violations in (?:\d+ of )?\d+ Kustomizations? \(\d+ objects, 1 cluster\b.*only cluster prod/],
+    says: [/^Passed\. Only cluster prod\b.*Evaluated: \d+ Kustomizations?, \d+ objects, 1 cluster\b/m],
   },
   'and the one that is bad': {
     given: () => twoClusters(),
     args: ['--cluster', 'prod', '--cluster', 'staging'],
     code: 1,
-    says: ['sa-required', 'only clusters prod, staging'],
+    says: ['sa-required', 'Only clusters prod, staging'],
   },
   'a cluster that there is not': {
     given: () => twoClusters(),
@@ -163,7 +163,7 @@ const situations: Record<string, Situation> = {
     given: () => twoClusters(),
     args: ['--tenant', 'dev-team'],
     code: 1,
-    says: ['sa-required', 'only tenant dev-team'],
+    says: ['sa-required', 'Only tenant dev-team'],
   },
   'a filter hides no error of the platform': {
     given: () => {
@@ -173,7 +173,7 @@ const situations: Record<string, Situation> = {
     },
     args: ['--tenant', 'dev-team'],
     code: 2,
-    says: ['yaml-syntax', 'only tenant dev-team'],
+    says: ['yaml-syntax', 'Only tenant dev-team'],
   },
   'nor is what it leaves out an error': {
     given: () => {
@@ -183,7 +183,7 @@ const situations: Record<string, Situation> = {
     },
     args: ['--cluster', 'prod'],
     code: 0,
-    says: ['only cluster prod'],
+    says: ['Only cluster prod'],
   },
   'an option that is misspelled': {
     given: () => '/',

@@ -41,7 +41,7 @@ describe('fix', () => {
     expect(stdout).toContain(
       `${FILE}:21: pod-security\n-             privileged: true # for now\n+             privileged: false # for now\n`,
     )
-    expect(stdout).toMatch(/^1 certain edit; run again with --apply to write\nfail: 1 violation/m)
+    expect(stdout).toMatch(/^1 safe fix\. Run the command again with --apply to write the files\.\nfail: 1 violation/m)
     expect(readFileSync(join(tenant, FILE), 'utf8')).toBe(before)
   })
 
@@ -49,11 +49,11 @@ describe('fix', () => {
     const tenant = privileged()
     const before = readFileSync(join(tenant, FILE), 'utf8')
     const { code, stdout } = await run(tenant, 'fix', '--apply', ...ARGS)
-    expect(stdout).toMatch(/^1 certain edit written\npass: /m)
+    expect(stdout).toMatch(/^1 safe fix applied\nPassed/m)
     expect(code).toBe(0)
     expect((await run(tenant, 'check', ...ARGS)).code).toBe(0)
     expect(readFileSync(join(tenant, FILE), 'utf8')).toBe(before.replace('privileged: true', 'privileged: false'))
-    expect((await run(tenant, 'fix', '--apply', ...ARGS)).stdout).toMatch(/^0 certain edits written$/m)
+    expect((await run(tenant, 'fix', '--apply', ...ARGS)).stdout).toMatch(/^0 safe fixes applied$/m)
   })
 
   test('leaves to people what is not certain', async () => {

@@ -51,7 +51,7 @@ const situations: Record<string, Situation> = {
     },
     args,
     code: 0,
-    says: ['No new violations', '1 existing violation'],
+    says: ['Passed', '1 existing violation'],
   },
   'a source that no Kustomization reads deploys nothing': {
     given: () => beside(withoutKustomization),

@@ -78,7 +78,7 @@ test('--quiet leaves what blocks and the result, which still counts what is not 
   const { fleet } = world()
   const { code, stdout } = await run(fleet, 'check', '--quiet')
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^pass: [^\n]*1 source not visible\n$/)
+  expect(stdout).toMatch(/^Passed[^\n]*its source is not visible\.[^\n]*\n$/)
   const blocked = await run(tenantOnBranch(), ...BASE, '--quiet')
   expect(blocked.code).toBe(1)
   expect(blocked.stdout).toMatch(/violation\[namespace-confinement\][\s\S]*\nfail: [^\n]+\n$/)
@@ -136,9 +136,9 @@ describe('check --watch', () => {
     // written again and again: the watch may begin after the first
     await vi.waitUntil(
       () => {
-        if (!/^pass: /m.test(stdout))
+        if (!/^Passed/m.test(stdout))
           write(tenant, { 'deploy/config.yaml': BAD['deploy/config.yaml'].replace('flux-system', 'apps') })
-        return /^pass: /m.test(stdout)
+        return /^Passed/m.test(stdout)
       },
       { timeout: 30_000, interval: 500 },
     )

@@ -97,6 +97,7 @@ const runsOf = (fleet: string, { tenant, namespace, cluster }: Names): Record<st
   doctor: [['doctor']],
   mcp: 'speaks a protocol',
   completion: 'prints a script',
+  waive: [['waive', '--list', '--fleet', fleet]],
 })
 
 const LONG_NAMES = { tenant: LONG, namespace: LONG.replace('a-', 'n-'), cluster: LONG.replace('a-', 'c-') }

@@ -44,7 +44,7 @@ describe.for(Object.entries(BREAKS))('below %s', ([, fleet]) => {
     const { verdict } = evaluated({ fleet, dev: object('apps') })
     expect(verdict.result).toBe('pass')
     expect(verdict.errors.map(({ state }) => state)).not.toContain('new')
-    expect(verdict.summary).toContain('(Flux applies nothing of staging/flux-system/')
+    expect(verdict.summary).toContain('Flux applies nothing of staging/flux-system/')
   })
 
   test('one that reaches beyond its namespace fails as everywhere', () => {
@@ -56,7 +56,7 @@ describe.for(Object.entries(BREAKS))('below %s', ([, fleet]) => {
       const verdict = scopeVerdict(evaluated({ fleet, dev: object('apps') }), DEV_URL, { keepNew })
       expect(verdict).toMatchObject({ result: 'pass', errors: [], belowErrors: 1 })
       expect(verdict.summary).toContain(
-        '1 Kustomization below an error of the fleet (until it is fixed, Flux keeps what it last applied there, and workers apply nothing)',
+        '1 Kustomization is below an error of the fleet: until it is fixed, Flux keeps what it last applied there, and workers apply nothing.',
       )
     }
   })

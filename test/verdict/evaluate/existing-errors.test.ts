@@ -87,7 +87,7 @@ describe('an error that stood before', () => {
     const quiet = evaluated(withHoles(fleet(), fatal), withHoles(fleet(), fatal))
     expect(quiet).toMatchObject({ result: 'pass', errors: [{ state: 'standing', blocksApply: true }] })
     expect(quiet.summary).toContain(
-      `1 existing evaluation error (Flux applies nothing of ${TENANTS} until it is fixed)`,
+      `1 existing evaluation error does not block. Flux applies nothing of ${TENANTS} until it is fixed.`,
     )
   })
 
@@ -161,7 +161,7 @@ describe('an error that stood before', () => {
     expect(verdict.errors.map(({ node }) => node)).toEqual(['production/flux-system/tenants', TENANTS])
     expect(new Set(verdict.errors.map(({ fingerprint }) => fingerprint)).size).toBe(1)
     expect(verdict.evaluated.holes).toBe(1)
-    expect(verdict.summary).toMatch(/^Could not be evaluated: field "x" is not supported; in /)
+    expect(verdict.summary).toMatch(/^Could not be evaluated: field "x" is not supported\. Evaluated: /)
   })
 })
 
@@ -204,7 +204,7 @@ test('nothing evaluated is an error, and where nothing of the base was either it
   const stands = {
     result: 'pass',
     summary: expect.stringMatching(
-      /^Nothing was evaluated, before and after the change; in .* approval of a fleet admin/,
+      /^Nothing was evaluated, before and after the change\. .*A fleet admin must approve the change: /,
     ),
     errors: expect.arrayContaining([expect.objectContaining({ code: 'nothing-evaluated', state: 'standing' })]),
     requiredApprovals: [{ rule: 'nothing-evaluated', path: 'clusters/staging/flux-system/gotk-sync.yaml' }],
@@ -224,12 +224,12 @@ test('nothing evaluated is an error, and where nothing of the base was either it
 })
 
 test('the first line says in how much nothing was found', () => {
-  expect(evaluated(fleet()).summary).toBe('No violations in 4 Kustomizations (17 objects, 1 cluster, 2 tenants)')
+  expect(evaluated(fleet()).summary).toBe('Passed. Evaluated: 4 Kustomizations, 17 objects, 1 cluster, 2 tenants.')
 })
 
 test('the first line counts the HelmReleases whose charts are not rendered', () => {
   const release = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: apps}\n'
   const verdict = evaluated(fleetOf(miniFleet({ dev: withResource(release) })))
   expect(verdict.evaluated.releases).toBe(1)
-  expect(verdict.summary).toMatch(/; charts of 1 HelmRelease not rendered$/)
+  expect(verdict.summary).toMatch(/ Charts of 1 HelmRelease are not rendered\./)
 })

@@ -47,7 +47,7 @@ describe('what is outside of the filter', () => {
   test('is counted in the first line, and does not decide', () => {
     const verdict = filtered({ ops: { 'deploy/config.yaml': FOREIGN } }, { tenants: ['dev-team'] })
     expect([verdict.result, verdict.filter?.outside]).toEqual(['pass', { violations: 1, errors: 0 }])
-    expect(verdict.summary).toContain('; only tenant dev-team (outside of it: 1 violation)')
+    expect(verdict.summary).toContain('Only tenant dev-team (outside of it: 1 violation).')
     const broken = filtered({ ops: { 'deploy/kustomization.yaml': BROKEN } }, { tenants: ['dev-team'] })
     expect([broken.result, broken.filter?.outside]).toEqual(['pass', { violations: 0, errors: 1 }])
     expect(broken.summary).toContain('(outside of it: 1 evaluation error)')

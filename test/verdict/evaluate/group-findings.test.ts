@@ -4,7 +4,8 @@ import { commentOf } from '../../../src/report/comment.ts'
 import { verdictJson } from '../../../src/report/formats/formats.ts'
 import { terminalText } from '../../../src/report/formats/terminal.ts'
 import type { Finding } from '../../../src/rules/model/finding.ts'
-import { countFindings, groupFindings, summaryOf } from '../../../src/verdict/summary.ts'
+import { summaryOf } from '../../../src/verdict/headline.ts'
+import { countFindings, groupFindings } from '../../../src/verdict/summary.ts'
 import { FLEET, finding, verdict } from '../../report/samples.ts'
 
 const SYNC = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 20, column: 20 }
@@ -143,10 +144,10 @@ describe('every surface shows the same', () => {
   const context = { kind: 'pull-request', repository: FLEET, headSha: 'a'.repeat(40) } as const
 
   test('titles and first lines count causes', () => {
-    expect(summaryOf(result)).toMatch(/^1 violation: tenant ops-team on production, staging;/)
-    expect(checkRunOf(result, context).title).toMatch(/^1 violation:/)
+    expect(summaryOf(result)).toMatch(/^1 violation in ops-team \(production, staging\)\./)
+    expect(checkRunOf(result, context).title).toMatch(/^1 violation in /)
     expect(commentOf(result, context)).toContain('`production` ❌ 1 · `staging` ❌ 1')
-    expect(terminalText(result, FLEET)).toMatch(/^fail: 1 violation:/m)
+    expect(terminalText(result, FLEET)).toMatch(/^fail: 1 violation in /m)
   })
 
   test('one annotation, one fold, with the objects in it', () => {

@@ -54,7 +54,7 @@ test.for<[string, string, (sync: string) => string, string]>([
   const shown = await run(fleet, 'fix', ...TENANT)
   expect(shown.stdout).toMatch(new RegExp(`^${SYNC}:\\d+: .*${rule}`, 'm'))
   const { code, stdout } = await run(fleet, 'fix', '--apply', ...TENANT)
-  expect(stdout).toMatch(/^\d certain edits? written\npass: /m)
+  expect(stdout).toMatch(/^\d safe fix(?:es)? applied\nPassed/m)
   expect([code, sync().includes(wanted)]).toEqual([0, true])
 })
 
@@ -63,7 +63,7 @@ test('the edit of a target namespace is in the repository that has the Kustomiza
   const before = sync()
   const tenant = join(fleet, '../dev-team')
   const fixed = await run(tenant, 'fix', '--apply', '--fleet', '../fleet')
-  expect(fixed.stdout).toMatch(/^0 certain edits written\nfail: /m)
+  expect(fixed.stdout).toMatch(/^0 safe fixes applied\nfail: /m)
   expect(sync()).toBe(before)
   const checked = await run(tenant, 'check', '--fleet', '../fleet')
   const line = before.split('\n').findIndex(text => text.includes('targetNamespace')) + 1
@@ -193,7 +193,7 @@ test('an edit that adds a namespace is kept although the other findings of the o
   const dir = tenantWith({ 'deploy/web.yaml': POD })
   const { code, stdout, stderr } = await run(dir, ...fixArgs)
   expect(stderr).toBe('')
-  expect(stdout).toMatch(/^2 certain edits written\nfail: /m)
+  expect(stdout).toMatch(/^2 safe fixes applied\nfail: /m)
   const fixed = POD.replace('metadata:\n', 'metadata:\n  namespace: apps\n').replace(
     'privileged: true',
     'privileged: false',
@@ -208,7 +208,7 @@ test('the one edit that would cause another finding is left out and named, and t
   expect(stdout.replace(/\n {2}/g, ' ')).toContain(
     'deploy/nested.yaml:12: cross-namespace-ref: not written, it would cause violation[namespace-ownership]',
   )
-  expect(stdout).toMatch(/^2 certain edits written, 1 not written\nerror: /m)
+  expect(stdout).toMatch(/^2 safe fixes applied, 1 not applied\nerror: /m)
   expect([code, readFileSync(join(dir, 'deploy/nested.yaml'), 'utf8')]).toEqual([2, NESTED])
   expect(readFileSync(join(dir, 'deploy/web.yaml'), 'utf8')).toContain('privileged: false')
   const { applied, fixes, notWritten } = JSON.parse((await run(dir, ...fixArgs, '-o', 'json')).stdout)

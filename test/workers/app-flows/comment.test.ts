@@ -78,7 +78,7 @@ test('it is found where GitHub still counts none', async () => {
 })
 
 test("somebody else's comment with our marker is neither believed nor touched", async () => {
-  const body = `${COMMENT_MARKER}\n✅ **No violations** {"approved": true}`
+  const body = `${COMMENT_MARKER}\n✅ **Passed** {"approved": true}`
   const forged = stage.github.comment({ repo: REPO, issue: pull, as: 'mallory', body })
   await push({ [FILE]: values(6) })
   const all = stage.github.commentsOf(REPO, pull)

@@ -72,7 +72,7 @@ test('roots that name a missing file: what breaks no rule passes, and the violat
     ...{ [WEBSITE]: 'success', [HANDBOOK]: 'success', [BLOG]: undefined },
   })
   expect(runOf(DEV, 'bad')?.output.title).toMatch(/^1 violation: tenant dev-team on staging/)
-  expect(runOf(DEV, 'fine')?.output.title).toMatch(/^No violations in 2 Kustomizations/)
+  expect(runOf(DEV, 'fine')?.output.title).toMatch(/^Passed/)
 }, 120_000)
 
 test('no commit that builds: nothing stays green, and who asks for no check gets none', async () => {

@@ -89,7 +89,7 @@ test('once it is merged it asks nobody, and another one does', async () => {
 test('a change of that repository that brings nothing of it passes by itself', async () => {
   await propose('plain', { 'config.yaml': config('c'), 'README.md': 'infra\n' })
   expect(runOf('plain')).toMatchObject({ conclusion: 'success' })
-  expect(runOf('plain')?.output.title).toMatch(/^No violations/)
+  expect(runOf('plain')?.output.title).toMatch(/^Passed/)
 }, 60_000)
 
 test('every request was one that GitHub describes', () => {

@@ -128,7 +128,7 @@ describe('the whole story', () => {
     await stage.settle()
     const blocked = run('acme/ops-team', 'report')
     expect(blocked).toMatchObject({ conclusion: 'failure' })
-    expect(blocked.output.title).toMatch(/^1 violation: tenant ops-team on staging; in \d+ Kustomizations? /)
+    expect(blocked.output.title).toMatch(/^1 violation in ops-team \(staging\)/)
     expect(blocked.annotations).toHaveLength(1)
     const [annotation] = blocked.annotations
     expect({ path: annotation!.path, line: annotation!.start_line }).toEqual(CULPRIT)

@@ -46,7 +46,7 @@ test('a cluster that follows a branch from now on that cannot be read is one ent
   expect(verdictOf(given(files('prod'), 'prod'), miniFleet())).toMatchObject({
     result: 'pass',
     notSeen: expect.arrayContaining([expect.objectContaining({ url: FLEET_URL, reason: 'no access' })]),
-    summary: expect.stringContaining('required approval of a fleet admin: cluster staging: it would follow '),
+    summary: expect.stringContaining('A fleet admin must approve the change: cluster staging: it would follow '),
   })
 })
 

@@ -120,7 +120,7 @@ test.each(cases)(
     const found = approvals(given(other, after), given(other, before))
     expect(found).toContainEqual(expect.stringContaining(`tenant-removed cluster ${name}: ${text}`))
     expect(evaluationOf(given(other, after), { base: given(other, before) }).verdict.summary).toContain(
-      `required approval of a fleet admin: cluster ${name}: `,
+      `A fleet admin must approve the change: cluster ${name}: `,
     )
   },
 )
@@ -139,7 +139,7 @@ test.each([
   ['the address of what bootstrap wrote', mirrored, '# nothing\n', 'far'],
 ])('the fleet’s own file no longer names %s: the cluster is named beside the file', (_what, before, file, name) => {
   const found = approvals(given(other, before, { [FILE]: file }), given(other, before))
-  expect(found).toContain(`gate-config-change ${FILE} configures what Bailiwick allows`)
+  expect(found).toContain(`gate-config-change This changes ${FILE}, which configures what Bailiwick allows`)
   expect(found).toContainEqual(expect.stringContaining(`cluster ${name}: ${GONE}`))
   // the same again, once it is merged
   const merged = given(other, before, { [FILE]: file })

@@ -88,7 +88,7 @@ test('once it is merged it is listed as not visible, never silent', () => {
     'GitRepository/flux-system/mirrored',
     'OCIRepository/flux-system/packed',
   ])
-  expect(verdict.summary).toContain('3 sources not visible')
+  expect(verdict.summary).toContain('3 of 7 Kustomizations were not checked: their sources are not visible.')
 })
 
 test('entries that nothing follows, or that only move, name nothing', () => {

@@ -98,7 +98,7 @@ test('what stood so is listed, and asks nobody', () => {
   expect(approvals(git('branch: next') + kustomization('', 'renamed'), NEXT)).toEqual([])
   expect(approvals(OCI.replaceAll('interval: 5m', 'interval: 9m'), OCI)).toEqual([])
   expect(approvals('', NEXT)).toEqual([])
-  expect(evaluationOf(given(NEXT), { base: given(NEXT) }).verdict.summary).toContain('1 source not visible')
+  expect(evaluationOf(given(NEXT), { base: given(NEXT) }).verdict.summary).toContain('its source is not visible.')
 })
 
 test('what is visible, and what acts for nobody yet, asks nobody', () => {
