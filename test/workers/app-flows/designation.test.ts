@@ -50,14 +50,26 @@ const hostile = () => propose(stage, { repo: DEV, branch: `hostile-${++proposed}
 const recordOf = (repo: string) => readDesignationMarker(reportOf(stage.github, repo).body, stage.github.app.privateKey)
 const idOf = (repo: string) => stage.github.repositoryNamed(repo).id
 
+/** What an owner does where the first report asks for it. */
+async function designateFleet(github: FakeGitHub): Promise<void> {
+  const { number } = reportOf(github, FLEET)
+  const asked = { repo: FLEET, issue: number, as: 'ada', body: '/bailiwick designate' }
+  expect(await command(stage, asked)).toMatchObject({ reactions: ['eyes', 'rocket'] })
+  await stage.settle()
+}
+
 describe('with no word of operator and organization', () => {
-  test('the only candidate is pinned when the App starts; whoever comes later changes nothing for others', async () => {
+  test('the only candidate waits for an owner; whoever comes later changes nothing for others', async () => {
     const github = await start()
-    expect(recordOf(FLEET)).toMatchObject({
-      state: 'designated',
-      by: 'installation',
-      fleets: [{ repository: idOf(FLEET) }],
-    })
+    const { body } = reportOf(github, FLEET)
+    expect(body).toContain('### Not designated')
+    expect(body).toContain('an owner of the organization comments `/bailiwick designate` on this issue')
+    expect(body).not.toContain('Other repositories')
+    expect(recordOf(FLEET)).toBeUndefined()
+    expect((await harmless()).output.summary).toContain('fleet-undesignated')
+    await designateFleet(github)
+    expect(reportOf(github, FLEET).body).not.toContain('### Not designated')
+    expect(recordOf(FLEET)).toMatchObject({ state: 'designated', by: 'owner', fleets: [{ repository: idOf(FLEET) }] })
     expect(await hostile()).toMatchObject({ conclusion: 'failure' })
     addImpostor(github)
     github.push({ repo: OPS, files: { 'clusters/staging/x.yaml': 'x: 1\n' }, as: 'ada' })
@@ -80,6 +92,7 @@ describe('with no word of operator and organization', () => {
 
   test('a record that somebody wrote or changed is none', async () => {
     const github = await start()
+    await designateFleet(github)
     const { number, body } = reportOf(github, FLEET)
     addImpostor(github)
     const forged = body.replace(
@@ -95,12 +108,13 @@ describe('with no word of operator and organization', () => {
     expect(await hostile()).toMatchObject({ conclusion: 'failure' })
   }, 120_000)
 
-  test('of several on the first day none evaluates others until an owner designates one', async () => {
+  test('of several none evaluates others until an owner designates one', async () => {
     const github = await start({ prepare: addImpostor })
     for (const repo of [FLEET, 'acme/evil']) {
       expect(reportOf(github, repo).body).toContain('### Not designated')
       expect(reportOf(github, repo).body).toContain('/bailiwick designate')
-      expect(recordOf(repo)).toMatchObject({ state: 'several' })
+      expect(reportOf(github, repo).body).toContain('Other repositories look like a fleet, too.')
+      expect(recordOf(repo)).toBeUndefined()
     }
     expect(reportOf(github, 'acme/evil').body, 'names nobody else').not.toContain('acme/fleet')
     const undecided = await harmless()
@@ -125,7 +139,7 @@ describe('with no word of operator and organization', () => {
       { reactions: ['eyes', 'rocket'] },
     )
     await stage.settle()
-    expect(recordOf(FLEET)).toMatchObject({ state: 'designated', by: 'owner', generation: 2 })
+    expect(recordOf(FLEET)).toMatchObject({ state: 'designated', by: 'owner', generation: 1 })
     expect(reportOf(github, FLEET).body).not.toContain('### Not designated')
     expect(await hostile()).toMatchObject({ conclusion: 'failure' })
     const run = await harmless()
@@ -135,7 +149,7 @@ describe('with no word of operator and organization', () => {
     })
   }, 180_000)
 
-  test('where there was none, the first that comes is none', async () => {
+  test('a fleet that comes after the App gets the first report, which says how to designate it', async () => {
     const github = await start({
       prepare: server => {
         const repository = server.repositoryNamed(FLEET)
@@ -143,13 +157,16 @@ describe('with no word of operator and organization', () => {
         server.push({ repo: FLEET, files: { 'README.md': 'x\n' }, as: 'ada' })
       },
     })
-    await new Promise(resolve => setTimeout(resolve, 2_000))
-    addImpostor(github)
-    github.push({ repo: 'acme/evil', files: { 'more.md': 'x\n' }, as: 'mallory' })
-    await stage.restart()
+    expect(reportsOf(github, FLEET)).toEqual([])
+    github.push({ repo: FLEET, files: fleetFiles(FLEET), as: 'ada' })
     await stage.settle()
+    expect(reportOf(github, FLEET).body).toContain('### Not designated')
+    const undecided = await hostile()
+    expect(undecided).toMatchObject({ conclusion: 'failure' })
+    expect(undecided.output.summary).toContain('An owner of the organization comments')
+    await designateFleet(github)
+    expect(await hostile()).toMatchObject({ conclusion: 'failure' })
     expect(await harmless()).toMatchObject({ conclusion: 'success' })
-    expect(reportsOf(github, 'acme/evil')).toEqual([])
   }, 120_000)
 })
 
