@@ -1,9 +1,7 @@
 import { BailiwickError } from '../base/errors.ts'
 import { asInt, asTime, asUint, readGoDuration, readTimestamp, zoneOf } from './arithmetic.ts'
 import { CelBudgetError, CelError } from './expression.ts'
-import { parsePattern } from './regexp/parse-pattern.ts'
 import { containsPattern } from './regexp/pattern.ts'
-import { PatternError } from './regexp/pattern-part.ts'
 import { CelMap, type CelValue, isEqual, isList, Optional, Time, TypeName, typeOf, Unsigned } from './values.ts'
 
 /** Calls a function that isKnownFunction knows. Of a method the first argument is what it is called on. Throws CelError. */
@@ -310,25 +308,14 @@ function lastIndexOf(chars: readonly string[], wanted: readonly string[], from: 
   return found < 0 ? -1 : [...text.slice(0, found)].length
 }
 
-/** RE2 in linear time; a pattern that the engine does not support gives an error. */
+/** RE2 in linear time; unknown for a pattern that Go's engine may accept and ours does not. */
 function matches(text: string, pattern: string, spend: Spend): boolean {
   const origin = { repository: '', file: '', line: 1, column: 1 }
   try {
     return containsPattern({ text: pattern, origin }, text, { spend: (_what, amount) => spend(amount) })
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    // Go's engine may accept a pattern that ours does not support, so the result is unknown
-    if (isInvalid(pattern)) throw new CelError(error.message)
-    throw new CelBudgetError(error.message)
-  }
-}
-
-function isInvalid(pattern: string): boolean {
-  try {
-    parsePattern(pattern)
-    return false
-  } catch (error) {
-    return error instanceof PatternError && error.invalid
+    throw error.code === 'kustomize-invalid' ? new CelError(error.message) : new CelBudgetError(error.message)
   }
 }
 

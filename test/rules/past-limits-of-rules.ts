@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { BailiwickError } from '../../src/base/errors.ts'
-import { parsePattern } from '../../src/expr/regexp/parse-pattern.ts'
-import { automatonOf } from '../../src/expr/regexp/pattern.ts'
+import { compilePattern } from '../../src/expr/regexp/compile-pattern.ts'
 import type { FleetIndex } from '../../src/fleet/facts/fleet-index.ts'
 import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
@@ -48,7 +47,7 @@ const many = (count: number, of: (index: number) => string, between = '\n') =>
   Array.from({ length: count }, (_, index) => of(index)).join(between)
 const yaml = (text: string) => () => parseDocuments(FILE, Buffer.from(text))
 const built = (files: Record<string, string>) => () => build(treeOf(files), '', '')
-const pattern = (text: string) => () => automatonOf(parsePattern(text))
+const pattern = (text: string) => () => compilePattern(text)
 const named = (name: string) =>
   built({
     'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {name: '${name}'}\n  patch: '[{"op":"add","path":"/data","value":{"a":"b"}}]'\n`,
@@ -199,16 +198,12 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     const line = (length: number) => () => readEnvFile(Buffer.from(`A=${'x'.repeat(length - 2)}\nB=1\n`), ORIGIN)
     passes(line(65_000), line(65_001), /^kustomize-unsupported/)
   },
-  'src/expr/regexp/pattern.ts MAX_STATES': () => {
-    // each of the counted ones is two states
-    const states = (count: number) => `a{1000}${'a'.repeat(count - 2_000)}`
+  'src/expr/regexp/compile-pattern.ts MAX_SIZE': () => {
+    const states = (count: number) => `(?:a{500}){2}(b|c){200}${'a'.repeat(count - 1_608)}`
     passes(pattern(states(2_100)), pattern(states(2_101)), /too many parts/)
     expect(outcome(named(states(2_101)))).toMatch(/^kustomize-unsupported/)
   },
-  'src/expr/regexp/parse-pattern.ts MAX_COUNT': () => {
-    passes(named('a{1000}'), named('a{1001}'), /^kustomize-invalid/)
-  },
-  'src/expr/regexp/parse-pattern.ts MAX_LENGTH': () => {
+  'src/expr/regexp/compile-pattern.ts MAX_LENGTH': () => {
     // the anchors around it count, too; a name that is plain text is no pattern
     const star = (length: number) => named(`a*${'a'.repeat(length - 2 - '^(?:)$'.length)}`)
     passes(star(1_000), star(1_001), /^kustomize-unsupported: .*more than 1000 characters/)

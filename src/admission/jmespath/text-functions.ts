@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CelBudgetError, CelError, CelUnknownError } from '../../expr/expression.ts'
 import { orderOfVersions, readVersion } from '../../expr/libraries/semver.ts'
-import { findRanges } from '../../expr/libraries/texts.ts'
+import { findSubmatches } from '../../expr/libraries/texts.ts'
 import { parseAddress } from '../../kube/internal-host.ts'
 import {
   argument,
@@ -196,24 +196,18 @@ function findsPattern(pattern: string, text: string, steps: RuleSteps): boolean 
 
 /** Replaces all matches of a Go regular expression. */
 function replacePattern(pattern: string, text: string, to: string, steps: RuleSteps): string {
-  const chars = [...text]
   let [made, last] = ['', 0]
-  for (const [from, end] of rangesOf(pattern, text, Number.POSITIVE_INFINITY, steps)) {
-    made += chars.slice(last, from).join('') + to
+  for (const { from, to: end } of rangesOf(pattern, text, Number.POSITIVE_INFINITY, steps)) {
+    made += text.slice(last, from) + to
     last = end
     steps.spend(1 + to.length / 100)
   }
-  return made + chars.slice(last).join('')
+  return made + text.slice(last)
 }
 
-function rangesOf(
-  pattern: string,
-  text: string,
-  limit: number,
-  steps: RuleSteps,
-): readonly (readonly [number, number])[] {
+function rangesOf(pattern: string, text: string, limit: number, steps: RuleSteps) {
   try {
-    return findRanges(pattern, [...text], limit, count => steps.spend(count / 10))
+    return findSubmatches(pattern, text, limit, count => steps.spend(count / 10)).matches
   } catch (error) {
     if (error instanceof CelError) throw new RuleError(error.message)
     if (error instanceof CelUnknownError || error instanceof CelBudgetError) throw new NotEvaluatedError(error.message)

@@ -3,6 +3,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import { type Json, toJson } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { CelBudgetError, CelError, CelUnknownError } from '../expression.ts'
+import type { Match } from '../regexp/compile-pattern.ts'
 import {
   CelMap,
   type CelValue,
@@ -14,7 +15,7 @@ import {
   Optional,
   Unsigned,
 } from '../values.ts'
-import { findSubmatches, type Submatch } from './texts.ts'
+import { findSubmatches } from './texts.ts'
 
 const MAX_TEXT = 1_000_000
 const MAX_DEPTH = 100
@@ -228,32 +229,30 @@ export const REGEX: FunctionTable = {
 
 /** The group of each match, or the match where there is none; an empty group counts as no match. */
 function extracted(text: string, pattern: string, limit: number, spend: CountSteps): CelValue[] {
-  const chars = [...text]
-  const { groups, matches } = findSubmatches(pattern, chars, limit, spend)
+  const { groups, matches } = findSubmatches(pattern, text, limit, spend)
   if (groups > 1) throw new CelError(`regular expression has more than one capturing group: "${pattern}"`)
   return matches.flatMap(match => {
-    const found = groupIn(chars, match, groups)
+    const found = match.groups[groups]!
     return groups === 1 && found === '' ? [] : [found]
   })
 }
 
 function replaced(text: string, pattern: string, to: string, count: bigint | undefined, spend: CountSteps): string {
-  const chars = [...text]
-  const limit = count === undefined || count > BigInt(chars.length) ? Number.POSITIVE_INFINITY : Number(count)
-  const { groups, matches } = findSubmatches(pattern, chars, limit, spend)
+  const limit = count === undefined || count > BigInt(text.length) ? Number.POSITIVE_INFINITY : Number(count)
+  const { groups, matches } = findSubmatches(pattern, text, limit, spend)
   const parts: string[] = []
   let last = 0
   for (const match of matches) {
-    const put = withGroups(to, chars, match, groups)
+    const put = withGroups(to, match, groups)
     spend(1 + put.length / 10)
-    parts.push(chars.slice(last, match[0]).join(''), put)
-    last = match[1]!
+    parts.push(text.slice(last, match.from), put)
+    last = match.to
   }
-  return parts.join('') + chars.slice(last).join('')
+  return parts.join('') + text.slice(last)
 }
 
 /** The replacement of a match: `\\N` is a group, `\\\\` a backslash. */
-function withGroups(to: string, chars: readonly string[], match: Submatch, groups: number): string {
+function withGroups(to: string, match: Match, groups: number): string {
   return to.replaceAll(/\\(.?)/gsu, (_, next: string) => {
     if (next === '\\') return next
     if (next === '') throw new CelError(`invalid replacement string: '${to}' \\ not allowed at end`)
@@ -261,11 +260,6 @@ function withGroups(to: string, chars: readonly string[], match: Submatch, group
       throw new CelError(`invalid replacement string: '${to}' \\ must be followed by a digit or \\`)
     if (Number(next) > groups)
       throw new CelError(`replacement string references group ${next} but regex has only ${groups} group(s)`)
-    return groupIn(chars, match, Number(next))
+    return match.groups[Number(next)]!
   })
-}
-
-function groupIn(chars: readonly string[], match: Submatch, group: number): string {
-  const [from, to] = [match[2 * group]!, match[2 * group + 1]!]
-  return from < 0 ? '' : chars.slice(from, to).join('')
 }

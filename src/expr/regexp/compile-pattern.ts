@@ -1,0 +1,122 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js'
+
+/** Where a pattern was found, and the text of its groups: all of it first, '' for one that took no part. */
+export interface Match {
+  readonly from: number
+  readonly to: number
+  readonly groups: readonly string[]
+}
+
+/** A regular expression that works as Go's regexp. */
+export interface Pattern {
+  readonly groups: number
+  /** What it costs at most to search a text of this length. */
+  work(length: number): number
+  isIn(text: string): boolean
+  /** The leftmost matches as FindAllStringSubmatch: none inside of another. `spend` gets the work, match by match. */
+  find(text: string, limit: number, spend: (work: number) => void): Match[]
+}
+
+const MAX_LENGTH = 1_000
+const MAX_SIZE = 2_100
+
+const cache = new Map<string, Pattern>()
+
+/** Reads a regular expression of Go. Throws PatternError: `invalid` where Go refuses it, too. */
+export function compilePattern(text: string): Pattern {
+  const known = cache.get(text)
+  if (known) return known
+  if (text.length > MAX_LENGTH) throw new PatternError(`more than ${MAX_LENGTH} characters`, false)
+  refuseUnicodeClasses(text)
+  if (sizeOf(text) > MAX_SIZE) throw new PatternError('too many parts', false)
+  const compiled = patternOf(read(text))
+  if (cache.size > 1_000) cache.clear()
+  cache.set(text, compiled)
+  return compiled
+}
+
+function read(text: string): RE2JS {
+  try {
+    return RE2JS.compile(text)
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error
+    const problem = error.getDescription()
+    // which Go accepts
+    if (problem === 'duplicate capture group name') throw new PatternError('two groups of one name', false)
+    throw new PatternError(problem, true)
+  }
+}
+
+/** Instructions of the program that one character passes in the time of one unit of work. */
+const PER_WORK = 4
+/** A match is found by looking ahead, at worst to the end of the text for each. */
+const AHEAD = 5
+
+function patternOf(compiled: RE2JS): Pattern {
+  const each = compiled.programSize() / PER_WORK
+  return {
+    groups: compiled.groupCount(),
+    work: length => (length + 1) * each,
+    isIn: text => compiled.test(text),
+    find(text, limit, spend) {
+      const found: Match[] = []
+      const matcher = compiled.matcher(text)
+      let last = 0
+      for (; found.length < limit && matcher.find(); last = matcher.end()) {
+        spend((matcher.end() - last + 1 + (text.length - last) / AHEAD) * each)
+        // Go leaves out an empty match behind the one before
+        if (found.length > 0 && matcher.end() === last && matcher.start() === last) continue
+        const groups = Array.from({ length: 1 + compiled.groupCount() }, (_, group) => matcher.group(group) ?? '')
+        found.push({ from: matcher.start(), to: matcher.end(), groups })
+      }
+      if (found.length < limit) spend((text.length - last + 1) * each)
+      return found
+    },
+  }
+}
+
+/** Categories of Unicode that have the same name and meaning in every release of Go. */
+const CATEGORIES = new Set(
+  'L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs Cc Cf Co'.split(' '),
+)
+const ESCAPE = /\\(?:Q.*?(?:\\E|$)|[pP](?:\{\^?([^}]*)\}|([^{]))|.)/gsu
+
+function refuseUnicodeClasses(text: string): void {
+  for (const [, braced, plain] of text.matchAll(ESCAPE)) {
+    const name = braced ?? plain
+    if (name === undefined || CATEGORIES.has(name)) continue
+    throw new PatternError('a Unicode class that is not a general category', false)
+  }
+}
+
+const TOKEN = /\\Q.*?(?:\\E|$)|\\(?:[pPx]\{[^}]*\}|.)|\[\^?\]?(?:\[:\^?\w*:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu
+
+/** About how many instructions a pattern compiles to, at least as many as characters and classes, repeated ones counted each. */
+function sizeOf(text: string): number {
+  const outer: number[] = []
+  let [size, last] = [0, 0]
+  for (const [token, least, most] of text.matchAll(TOKEN)) {
+    if (token === '(') {
+      outer.push(size)
+      ;[size, last] = [0, 0]
+    } else if (token === ')') {
+      last = size
+      size += outer.pop() ?? 0
+    } else {
+      if (least !== undefined) size += (Math.max(Number(least), Number(most ?? 0)) - 1) * last
+      last = token.startsWith('\\Q') ? token.length : 1
+      size += last
+    }
+  }
+  return size
+}
+
+/** Why a pattern cannot be used: Go's regexp refuses it (`invalid`), or we do. */
+export class PatternError extends Error {
+  readonly invalid: boolean
+
+  constructor(message: string, invalid: boolean) {
+    super(message)
+    this.invalid = invalid
+  }
+}
