@@ -37,6 +37,8 @@ interface FluxKind {
   readonly versions: readonly string[]
   /** Of Flux itself, the one to write first: the first minor version of Flux 2 that serves each, and the last where there is one. */
   readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
+  /** Fields of `spec` that every version of Flux 2 requires. */
+  readonly requires?: string
   readonly scope?: 'Cluster'
   /** A source, by what its content is: commits, content that is not in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
@@ -121,6 +123,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['ks'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'interval prune sourceRef',
     references: [
       { path: SOURCE_REF, refusedByFlux: true, takes: true },
       { path: ['spec', 'dependsOn', '*'], kind: 'Kustomization' },
@@ -141,6 +144,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['hr'],
     versions: ['v2'],
     served: { v2: [3], v2beta2: [2, 7], v2beta1: [0, 6] },
+    requires: 'interval',
     references: [
       { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true, takes: true },
       { path: ['spec', 'chartRef'], refusedByFlux: true, takes: true },
@@ -169,6 +173,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['gitrepo'],
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'interval url',
     source: 'git',
     deployable: true,
     address: URL,
@@ -184,6 +189,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['ocirepo'],
     versions: ['v1'],
     served: { v1: [6], v1beta2: [0, 7] },
+    requires: 'interval url',
     source: 'opaque',
     deployable: true,
     address: URL,
@@ -199,6 +205,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['helmrepo'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'url',
     source: 'index',
     address: URL,
     shared: true,
@@ -211,6 +218,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'buckets',
     versions: ['v1'],
     served: { v1: [4], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'bucketName endpoint interval',
     source: 'opaque',
     deployable: true,
     address: { path: ['spec', 'endpoint'], form: 'endpoint' },
@@ -225,6 +233,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['hc'],
     versions: ['v1'],
     served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
+    requires: 'chart interval sourceRef',
     makesSources: true,
     shared: true,
     references: [{ path: SOURCE_REF, isUnknownField: true, takes: true }],
@@ -274,6 +283,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['imgpol', 'imagepol'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'imageRepositoryRef policy',
     references: [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
     repeats: true,
   },
@@ -284,6 +294,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     shortNames: ['iua', 'imgupd', 'imgauto'],
     versions: ['v1'],
     served: { v1: [7], v1beta2: [3, 8], v1beta1: [0, 6] },
+    requires: 'interval sourceRef',
     references: [{ path: SOURCE_REF, refusedByFlux: true }],
     secrets: 'spec.git.commit.signingKey.secretRef',
     repeats: true,
@@ -294,6 +305,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'providers',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'type',
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.address' },
     repeats: true,
@@ -304,6 +316,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'alerts',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'eventSources providerRef',
     references: [
       { path: ['spec', 'eventSources', '*'], refusedByFlux: true },
       { path: ['spec', 'providerRef'], kind: 'Provider', isUnknownField: true },
@@ -316,6 +329,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'receivers',
     versions: ['v1'],
     served: { v1: [0], v1beta2: [0, 8], v1beta1: [0, 6] },
+    requires: 'resources type',
     references: [{ path: ['spec', 'resources', '*'], refusedByFlux: true }],
     secrets: AUTH,
     repeats: true,

@@ -170,6 +170,25 @@ export function toJson(node: Node): Json {
   return BigInt(number) === node.value ? number : String(node.value)
 }
 
+/** The path of the first value that is another one than before, as deep as both sides have it; empty where all are equal. */
+export function changedPath(was: Node, now: Node): Path {
+  const next = stepsOfBoth(was, now).find(step => {
+    const [old, young] = [at(was, [step]), at(now, [step])]
+    return old === undefined || young === undefined ? old !== young : canonical(old) !== canonical(young)
+  })
+  if (next === undefined) return []
+  const [old, young] = [at(was, [next]), at(now, [next])]
+  return old && young ? [next, ...changedPath(old, young)] : [next]
+}
+
+/** None where one side is another sort of value, or a list of another length. */
+function stepsOfBoth(was: Node, now: Node): (string | number)[] {
+  if (was.type === 'map' && now.type === 'map') return [...now.fields.keys(), ...was.fields.keys()]
+  return was.type === 'list' && now.type === 'list' && was.items.length === now.items.length
+    ? [...now.items.keys()]
+    : []
+}
+
 /** Canonical text of a node: JSON with sorted keys and exact integers. Equal text means equal objects for the cluster. */
 export function canonical(node: Node): string {
   // texts of objects are kept: put together at once they are one text, else a tree of the pieces, far larger than it

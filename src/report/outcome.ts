@@ -170,7 +170,7 @@ function isNarrower({ source, charts = [] }: EvaluatedNode, narrower: ReadonlySe
 
 function withoutText(finding: Finding): Finding {
   const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, ...more } = finding
-  const { waiver: _waiver, policy: _policy, typed: _typed, typedFix: _typedFix, ...rest } = more
+  const { waiver: _waiver, policy: _policy, typed: _typed, typedFix: _typedFix, leads: _leads, ...rest } = more
   return {
     ...rest,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },

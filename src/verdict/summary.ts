@@ -1,4 +1,5 @@
 import { andMore } from '../base/name-list.ts'
+import { objectCause, placeText } from '../fleet/facts/fingerprint.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Evaluated, Finding, NodeFailure, RequiredApproval, Severity, Verdict } from '../rules/model/finding.ts'
 
@@ -290,11 +291,16 @@ const AFTER_REMOVAL = ['prune-account-removed', 'identity-object-tamper', 'tenan
 /** Each group below the one that it follows from, and, of several rules about the same value, below the most severe. */
 const followed = (groups: readonly FindingGroup[]): FindingGroup[] =>
   joined(
-    joined(groups, leaderKeys, followerKeys),
+    joined(groups, leaderKeys, followerKeys, isWithin),
     sameValue,
     sameValue,
     (one, other) => one.finding.rule !== other.finding.rule,
   )
+
+/** What is found at another line and on more clusters than the other finding has a cause of its own there. */
+const isWithin = (group: FindingGroup, leader: FindingGroup) =>
+  placeText(group.finding.origin) === placeText(leader.finding.origin) ||
+  group.clusters.every(cluster => leader.clusters.includes(cluster))
 
 /** No rule follows from itself by others, whatever the findings: a bound all the same. */
 const MAX_DEPTH = 8
@@ -329,13 +335,13 @@ function joined(
 /** By what others find the one that they follow from. */
 function leaderKeys({ finding, objects }: FindingGroup): string[] {
   const { rule, state, level, origin, tenant, object, cause, isShared } = finding
+  const leads = objects.flatMap(one => one.finding.leads ?? [])
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
   return [
-    ...(isShared ? [[cause]] : []),
+    ...(isShared ? [cause, ...leads] : leads).map(one => [one]),
     ...(origin.file === '' || !LEADERS.has(rule) ? [] : [[rule, origin.repository, origin.file, origin.line]]),
     ...(OF_OBJECTS.includes(rule) ? objects.map(one => ['object', tenant, one.object]) : []),
     ...(isNamespace && OF_NAMESPACES.includes(rule) ? [[tenant, object.name]] : []),
-    ...(isNamespace && rule === 'mass-deletion' ? [['removed', object.name]] : []),
   ].map(key => JSON.stringify([state, level, ...key]))
 }
 
@@ -356,7 +362,9 @@ function followerKeys({ finding, tenants }: FindingGroup): string[] {
     ...(origin.file === '' ? [] : sameLine.map(leader => [leader, origin.repository, origin.file, origin.line])),
     ...(IN_OBJECTS.includes(rule) ? [['object', tenant, object]] : []),
     ...(isInside ? [[tenant, object.namespace]] : []),
-    ...(AFTER_REMOVAL.includes(rule) ? [['removed', object.namespace]] : []),
+    ...(AFTER_REMOVAL.includes(rule)
+      ? [[objectCause({ kind: 'Namespace', namespace: '', name: object.namespace })]]
+      : []),
   ].map(key => JSON.stringify([state, level, ...key]))
 }
 

@@ -75,6 +75,7 @@ test('flags are read as pflag reads them', () => {
 test.each([
   [[], 'v2.9.4', undefined],
   [[], 'v2.8.3', false],
+  [[], 'v0.31.1', false],
   [[], 'v2.10.0', undefined],
   [[], 'unknown', undefined],
   [['--feature-gates=StrictPostBuildSubstitutions=false'], 'v2.9.4', false],

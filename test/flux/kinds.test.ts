@@ -37,6 +37,7 @@ describe('the table of kinds says what the projects say', () => {
     const served = Object.entries(row.served ?? {}).map(([name, minors]) => `${name}:${minors.join('-')}`)
     expect(served).toEqual(words('served' in facts ? facts.served : ''))
     if (row.served) expect(fluxVersions(row)).toEqual(row.versions)
+    expect(row.requires ?? '').toBe('requires' in facts ? facts.requires : '')
     if (!CLOUD_ACCOUNTS.includes(row.kind)) expect(row.applies !== undefined).toBe(facts.account)
     if (facts.kubeConfig) expect(row.applies).toBeDefined()
     expect(row.verify?.join('.') ?? '').toBe(facts.verify)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 
 /**
- * Prints, for each kind of Flux, the first and the last minor version of Flux 2 that serve each of its API versions, as
- * test/flux/crd-facts.ts has them. Argument: a folder with git clones of fluxcd/flux2 and of the controllers, by their names.
+ * Prints, for each kind of Flux, the first and the last minor version of Flux 2 that serve each of its API versions, and the
+ * fields of `spec` that all of them require, as test/flux/crd-facts.ts has them. Argument: a folder with git clones of fluxcd/flux2 and of the controllers, by their names.
  */
 const [folder = '.'] = process.argv.slice(2)
 const git = (repository: string, ...args: string[]) =>
@@ -17,12 +17,20 @@ interface Definition {
   readonly spec: {
     readonly group: string
     readonly names: { readonly kind: string }
-    readonly versions: readonly { readonly name: string; readonly served: boolean }[]
+    readonly versions: readonly {
+      readonly name: string
+      readonly served: boolean
+      readonly schema: {
+        readonly openAPIV3Schema: { readonly properties: { readonly spec?: { readonly required?: string[] } } }
+      }
+    }[]
   }
 }
 
 /** By kind and API version: the minor versions that serve it. */
 const served = new Map<string, Map<string, number[]>>()
+/** By kind: what each of them requires. */
+const required = new Map<string, string[]>()
 const minors = lines(git('flux2', 'tag', '--list', 'v2.*.0')).flatMap(tag =>
   Number(/^v2\.(\d+)\.0$/.exec(tag)?.[1] ?? []),
 )
@@ -41,8 +49,11 @@ for (const minor of minors.sort((a, b) => a - b)) {
       const kind = `${spec.group}/${spec.names.kind}`
       const versions = served.get(kind) ?? new Map<string, number[]>()
       served.set(kind, versions)
-      for (const { name } of spec.versions.filter(one => one.served))
+      for (const { name, schema } of spec.versions.filter(one => one.served)) {
         versions.set(name, [...(versions.get(name) ?? []), minor])
+        const all = schema.openAPIV3Schema.properties.spec?.required ?? []
+        required.set(kind, required.get(kind)?.filter(field => all.includes(field)) ?? all.toSorted())
+      }
     }
   }
 }
@@ -53,5 +64,5 @@ for (const [kind, versions] of [...served].sort()) {
     const last = all.at(-1)
     return `${name}:${all[0]}${last === newest ? '' : `-${last}`}`
   })
-  console.log(`${kind} ${shown.join(' ')}`)
+  console.log(`${kind} ${shown.join(' ')}, requires ${required.get(kind)?.join(' ') || 'nothing'}`)
 }

@@ -84,6 +84,8 @@ const controllerOf = ({ name, runs, object }: RunningController): FluxController
 
 /** Flux is strict about variables from 2.9 on; an unknown version counts as strict. */
 export function isStrictByDefault(version: string | undefined): boolean {
+  // no controller was strict before Flux 2, whichever version the label gives: Flux's or the controller's
+  if (/^v?0\./.test(version ?? '')) return false
   const minor = fluxMinor(version)
   return minor === undefined || minor >= 9
 }

@@ -7,7 +7,7 @@ import {
   OCI_REPOSITORY,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
-import { at, canonical, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, canonical, changedPath, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { refKey } from '../model/source-ref.ts'
 import { type ChartPart, chartSpecOf, DEPLOYERS, deployedParts, type NamedObject } from '../sources/charts.ts'
@@ -165,13 +165,9 @@ export function changedField(was: KubeObject | undefined, now: KubeObject): Path
   const [before, after] = [was?.root, now.root]
   const differs = (path: Path) => textAt(before, path) !== textAt(after, path)
   const fields = [...decidingFields(now), ...(was ? decidingFields(was) : [])]
-  for (let path = fields.find(differs) ?? []; ; ) {
-    const [old, young] = [at(before, path), at(after, path)]
-    const names = old?.type === 'map' && young?.type === 'map' ? [...young.fields.keys(), ...old.fields.keys()] : []
-    const next = names.find(name => differs([...path, name]))
-    if (next === undefined) return path
-    path = [...path, next]
-  }
+  const start = fields.find(differs) ?? []
+  const [old, young] = [at(before, start), at(after, start)]
+  return old && young ? [...start, ...changedPath(old, young)] : start
 }
 
 function keyOf(object: KubeObject): string {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Origin } from '../../base/origin.ts'
 import { stablePath } from '../../kube/field-lines.ts'
-import type { Path } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { originAt, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 
 /** 32 hex digits over parts. */
 export function hashOf(parts: readonly string[]): string {
@@ -26,6 +26,16 @@ export function fingerprintOf(
   const { apiVersion, kind, namespace, name } = idOf(object)
   const what = [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), value]
   return hashOf([at.rule, at.cluster, at.tenant, ...what])
+}
+
+/** What happens to an object is the cause of what is found about those that need it. */
+export const objectCause = ({ kind, namespace, name }: Pick<ObjectId, 'kind' | 'namespace' | 'name'>): string =>
+  hashOf(['object', kind, namespace, name])
+
+/** The line of a transformer that writes an object's namespace: all that it reaches moves at once. */
+export function moveCause({ root }: KubeObject): string | undefined {
+  const place = originAt(root, ['metadata', stringAt(root, ['kind']) === 'Namespace' ? 'name' : 'namespace'])
+  return place.file === root.origin.file ? undefined : hashOf(['moved', placeText(place)])
 }
 
 /**

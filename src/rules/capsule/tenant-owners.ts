@@ -1,6 +1,6 @@
 import { message, part } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
 import { isPlatform } from '../../fleet/facts/object-index.ts'
@@ -9,7 +9,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
 import { CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { KUBECONFIG_FIELD, KUSTOMIZATION, TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
-import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP, readBinding, readRole } from '../../kube/rbac/binding.ts'
 import {
@@ -353,7 +353,12 @@ const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>
 export const lackingCause = (verb: string, user: string): string => hashOf([verb, user])
 
 /** A request that no visible grant of the account allows. */
-function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Violation> {
+function* lacking(
+  acting: Acting,
+  request: ResourceRequest,
+  path: Path,
+  { index, before }: RuleContext,
+): Iterable<Violation> {
   const { node, object, user: userName } = acting
   const { cluster } = node
   const answer = index.refusalOf(cluster, userName, request)
@@ -367,9 +372,16 @@ function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index 
   const near = nearMiss(index, acting, request, missing[0])
   const isSelf = request.verb === 'impersonate'
   const { namespace } = idOf(object)
+  // clusters share the cause where they share the line of its edit
+  const account = accountOf(userName)!
+  const edited = near
+    ? originAt(near.object.root, near.path)
+    : index.platformObject(cluster, '/ServiceAccount', account.namespace, account.name)?.root.origin
   const value = `${request.verb} ${userName}`
   yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
-    cause: lackingCause(request.verb, userName),
+    cause: hashOf([lackingCause(request.verb, userName), placeText(edited)]),
+    leads: [lackingCause(request.verb, userName)],
+    follows: before?.bindingsOf(cluster, userName, request.namespace ?? '').map(objectCause) ?? [],
     message: isSelf
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
       : message`${part('identity', userName)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,

@@ -1,6 +1,6 @@
 import { listed, listedFew, type Message, message, part, untyped } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, moveCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText, unknownRole } from '../../fleet/facts/grants.ts'
 import type { RightRefusal } from '../../fleet/facts/rights-index.ts'
@@ -16,13 +16,12 @@ import { lackingCause } from '../capsule/tenant-owners.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation, type Wording } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { deletedObjects } from '../ownership/deletions.ts'
-import { removedCause } from '../rbac/binding-subjects.ts'
 import {
   type AccountPlace,
   accountCause,
   bindingOrigin,
   lateGrants,
-  lostBinding,
+  lostCauses,
   lostSubject,
   ownBindings,
   rightsCause,
@@ -215,11 +214,11 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   // the rule capsule-account-rights reports what an owner of a Capsule Tenant lacks in its own namespace
   const isBound = ownBindings(index, place).some(({ namespace }) => namespace === place.namespace)
   const missing = isBound ? [] : ['patch', 'impersonate'].map(verb => lackingCause(verb, place.user))
+  const move = moveCause(place.node.kustomization)
   for (const [object, all] of Map.groupBy(deciding, one => one.object)) {
     const [first] = all
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
-    const lost = isTaken ? lostBinding(index, context.before, place) : undefined
     const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
     const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
     yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
@@ -230,7 +229,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
         missingRoleFix(first!) ??
         rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
       cause: unbound ? accountCause(place.user, unbound.origin) : rightsCause(index, place),
-      follows: [...(lost ? [removedCause(lost)] : []), ...missing],
+      follows: [...(isTaken ? lostCauses(index, context.before, place) : []), ...(move ? [move] : []), ...missing],
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
       ...(all.every(isCreation) ? { isOfNew: true as const } : {}),
     })

@@ -11,7 +11,7 @@ import {
 import { probably } from '../../base/name-list.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
-import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unappliedText } from '../../fleet/facts/grants.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -98,10 +98,9 @@ function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: 
   return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
 }
 
-/** The first of them that is gone, as it was. */
-export function lostBinding(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) {
-  const lost = lostBindings(index, before, place).find(one => !writtenOf(index, place.node, one))
-  return before && lost && writtenOf(before, place.node, lost)
+/** What happens to them: they are removed, or the API server refuses them now. */
+export function lostCauses(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace): string[] {
+  return lostBindings(index, before, place).map(objectCause)
 }
 
 /** Where a binding of the account that is still written now names other subjects. */

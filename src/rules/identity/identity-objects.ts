@@ -10,7 +10,8 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
-import { reachOf, removedCause } from '../rbac/binding-subjects.ts'
+import { removalOf } from '../ownership/deletions.ts'
+import { reachOf } from '../rbac/binding-subjects.ts'
 
 const ACCOUNT = '/ServiceAccount'
 const BINDING = `${RBAC_GROUP}/RoleBinding`
@@ -131,8 +132,7 @@ function accountsOf(object: KubeObject): string[] {
 function gone(node: FleetNode, object: KubeObject, account: string): Violation {
   const { kind } = idOf(object)
   return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-    cause: removedCause(object),
-    isBefore: true,
+    ...removalOf(object, node),
     message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   })

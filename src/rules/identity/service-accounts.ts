@@ -1,7 +1,7 @@
 import { codeWord, listed, type Message, message, part } from '../../base/message.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-settings.ts'
 import { excessRights, rulesText } from '../../fleet/facts/cluster-rights.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { namespacePart, objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -21,14 +21,7 @@ import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { capsuleObjects, ownerCause, TENANT } from '../capsule/capsule-users.ts'
 import { lackingCause, selfRole } from '../capsule/tenant-owners.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
-import {
-  bindingCause,
-  declaredOwner,
-  ownerOfSubject,
-  reachOf,
-  removedCause,
-  subjectText,
-} from '../rbac/binding-subjects.ts'
+import { bindingCause, declaredOwner, ownerOfSubject, reachOf, subjectText } from '../rbac/binding-subjects.ts'
 import { escapeBy } from '../rbac/escalation.ts'
 import { lostDefaultAccount } from './default-account.ts'
 
@@ -111,10 +104,11 @@ function defaultCause(
   account: string | undefined,
 ): Pick<Violation, 'cause' | 'follows'> {
   const was = account === undefined ? undefined : before?.platformObject(cluster, '/ServiceAccount', namespace, account)
-  const follows = [was && removedCause(was), lostDefaultAccount(cluster, index, before)].filter(
+  const follows = [was && objectCause(idOf(was)), lostDefaultAccount(cluster, index, before)].filter(
     one => one !== undefined,
   )
-  return follows.length > 0 ? { cause: hashOf(['default account', namespace, ...follows]), follows } : {}
+  if (follows.length === 0) return {}
+  return { cause: hashOf(['default account', namespace, placeText(was?.root.origin), ...follows]), follows }
 }
 
 function isKnown(
@@ -252,7 +246,7 @@ function leadersOf(context: RuleContext, cluster: string, binding: Binding, boun
   const found = escapeBy(context, cluster, binding, bound)
   const at = [`${RBAC_GROUP}/RoleBinding`, bound.namespace, binding.name] as const
   const was = before?.versionsOf(cluster, ...at).at(-1)
-  const moved = was && index.versionsOf(cluster, ...at).length === 0 ? [removedCause(was.object)] : []
+  const moved = was && index.versionsOf(cluster, ...at).length === 0 ? [objectCause(idOf(was.object))] : []
   const user = userOfAccount(bound.namespace, bound.name)
   const meant = isMeantForProxy(index, cluster, bound) ? selfRole(index, cluster, user) : undefined
   const isMisspelled = meant !== undefined && idOf(meant.object).name === binding.roleRef.name

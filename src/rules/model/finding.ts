@@ -53,6 +53,8 @@ export interface Finding {
   readonly isShared?: true
   /** Causes of findings: it follows from the first that there is. */
   readonly follows?: readonly string[]
+  /** What other findings follow from besides `cause`: an object that is gone or refused, a right that is missing. */
+  readonly leads?: readonly string[]
   /** If a rule left something out: the digest of all it hides. The finding is existing only while this is the same. */
   readonly hides?: string
   /** With `hides`: digest of where, as which account and in which form it is applied; absent where it is not. */

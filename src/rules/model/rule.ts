@@ -56,8 +56,9 @@ export interface Violation {
   readonly clusterAnswer?: string
   /** Identifies the cause, where that is not the line at `origin`: findings with one cause are shown as one. */
   readonly cause?: string
-  /** The `cause` of each finding that it may follow from: one fix resolves both. */
+  /** The `cause`, or one of `leads`, of each finding that it may follow from: one fix resolves both. */
   readonly follows?: readonly string[]
+  readonly leads?: readonly string[]
   /** It holds only while the cluster does not have the object yet, which a state alone does not show. */
   readonly isOfNew?: true
   /** The admission policy that denies the object or was not evaluated for it. */

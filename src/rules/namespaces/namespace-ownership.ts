@@ -1,11 +1,12 @@
 import { asMessage, codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { memberSettings } from '../../fleet/config/declared-settings.ts'
+import { objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { CAPSULE_GROUP, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
+import { CAPSULE_GROUP, CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, originAt, type Path, stringAt } from '../../kube/node.ts'
@@ -52,9 +53,10 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
   const isSame = context.before?.node(node.key)?.identity.user === node.identity.user
   const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
-  const follows = flag ? { follows: [flag] } : {}
+  const owner = subject.text(['metadata', 'labels', CAPSULE_LABEL]) ?? tenant
+  const follows = [...(flag ? [flag] : []), objectCause({ kind: 'Tenant', namespace: '', name: owner })]
   const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
-    subject.violation(path, value, { ...follows, message: asMessage(problem), fix: asMessage(fix) })
+    subject.violation(path, value, { follows, message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   const claims = own ? [] : claimants(index, node.cluster, id.name)
   if (claims.length > 1 && claims.includes(tenant)) {

@@ -1,6 +1,6 @@
 import { codeWord, type Message, message, part } from '../../base/message.ts'
 import { componentsOf } from '../../fleet/bootstrap/flux-instance.ts'
-import { hashOf } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, moveCause, objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { keysOf, kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
@@ -67,6 +67,23 @@ export const massDeletion: Rule = {
   },
 }
 
+/**
+ * How a finding about a removed object stands to others: those that need the object follow. Where the change only moves it
+ * to the namespace that a transformer writes now, all that it moves are one cause.
+ */
+export function removalOf(
+  object: KubeObject,
+  { objects }: FleetNode,
+): Pick<Violation, 'isBefore' | 'leads' | 'follows'> {
+  const own = objectCause(idOf(object))
+  const { file, line } = object.root.origin
+  const isMoved = (one: KubeObject) =>
+    one.root.origin.line === line && one.root.origin.file === file && kindOf(one) === kindOf(object)
+  const move = moveCause(object)
+  if (move === undefined || !objects.some(isMoved)) return { isBefore: true, leads: [own] }
+  return { isBefore: true, leads: [own, move], follows: [move] }
+}
+
 /** What a tenant’s Kustomization deletes: everything, or most of many objects. */
 function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
   const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
@@ -82,7 +99,7 @@ function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): 
 function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
   return new Subject({ node: heir, object: node.kustomization }).violation(['metadata', 'name'], 'removed', {
-    isBefore: true,
+    ...removalOf(node.kustomization, heir),
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
     fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
@@ -109,7 +126,7 @@ function* removedTenant(
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
     yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-      isBefore: true,
+      ...removalOf(object, node),
       message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}, and` : message`${objectPart(kind, '', name)} is removed, so`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', by ? 'Kustomization' : kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     })

@@ -1,5 +1,6 @@
 import { type Message, message, part } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
+import { objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, shownName, whoOf } from '../../fleet/facts/shown.ts'
@@ -11,8 +12,8 @@ import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, Subject, type Violation, type Wording } from '../model/rule.ts'
-import { removedCause, subjectText } from '../rbac/binding-subjects.ts'
-import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow } from './deletions.ts'
+import { subjectText } from '../rbac/binding-subjects.ts'
+import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow, removalOf } from './deletions.ts'
 
 /**
  * An object that a finalizer needs to delete for a tenant is removed earlier, or at the same time: kustomize-controller
@@ -97,14 +98,14 @@ function violation(
     const how = lostText(support, kept)
     return found({
       origin: changedAt(support, kept),
+      follows: [objectCause(idOf(kept))],
       message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
     })
   }
   return found({
     origin: originAt(support.root, ['metadata', 'name']),
-    isBefore: true,
-    cause: removedCause(support),
+    ...removalOf(support, node),
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })
@@ -113,10 +114,11 @@ function violation(
 /** What a binding no longer gives. */
 function lostText(was: KubeObject, is: KubeObject): Message {
   const [old, young] = [was, is].map(readBinding)
-  const kept = new Set(young?.subjects.map(subjectText))
+  if (!young) return message`the API server refuses`
+  const kept = new Set(young.subjects.map(subjectText))
   const lost = old?.subjects.map(subjectText).find(text => !kept.has(text))
   if (lost !== undefined) return message`no longer names ${quoted('identity', lost)}`
-  return message`now refers to ${part('value', young?.roleRef.kind ?? '')} ${quoted('object', young?.roleRef.name ?? '')}`
+  return message`now refers to ${part('value', young.roleRef.kind)} ${quoted('object', young.roleRef.name)}`
 }
 
 /** An object whose removal deletes as an account of a tenant. */

@@ -15,7 +15,7 @@ import { redact } from '../../base/visible.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { canonical, stringAt } from '../../kube/node.ts'
+import { at, canonical, changedPath, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { customPlurals, resourceOf } from '../../kube/rbac/resources.ts'
@@ -239,6 +239,26 @@ export function policyWords(
 }
 
 const wordsOf = (text: string): readonly string[] => text.match(WORDS) ?? []
+
+/** Where a change makes a policy, or its binding, refuse what the change does not alter. */
+export function policyEdit(
+  cluster: string,
+  { policy: { kind, namespace, name }, rule }: AdmissionFinding,
+  index: FleetIndex,
+  before: FleetIndex,
+): Origin | undefined {
+  const written = (of: FleetIndex, [kindOf, named]: readonly [string, string]) =>
+    GROUPS.map(group => of.platformObject(cluster, `${group}/${kindOf}`, namespace, named)).find(Boolean)?.root
+  for (const one of [[kind, name] as const, [`${kind}Binding`, rule] as const]) {
+    const [was, is] = [written(before, one), written(index, one)]
+    const [old, young] = [was, is].map(root => at(root, ['spec']))
+    if (!is || was === is) continue
+    const path = old && young ? changedPath(old, young) : undefined
+    if (path === undefined) return is.origin
+    if (path.length > 0) return originAt(is, ['spec', ...path])
+  }
+  return undefined
+}
 
 function policyText(index: FleetIndex | undefined, cluster: string, { policy }: AdmissionFinding): string[] {
   const { kind, namespace, name } = policy

@@ -23,6 +23,7 @@ import {
   deletedObjects,
   deletionOf,
   findingPolicy,
+  policyEdit,
   policyWords,
 } from './admission.ts'
 
@@ -74,9 +75,10 @@ function violationOf(
   subject: Subject,
   { operation, isUnchanged }: Pick<Admission, 'operation' | 'isUnchanged'>,
   finding: AdmissionFinding,
-  { index }: RuleContext,
+  { index, before }: RuleContext,
 ): Violation {
   const { node, object, who } = subject
+  const edited = isUnchanged && before ? policyEdit(node.cluster, finding, index, before) : undefined
   const words = policyWords(index, subject, finding)
   const { policy, rule, field, origin, action } = finding
   const denies = action === 'deny'
@@ -85,11 +87,14 @@ function violationOf(
   const check = hashOf([finding.check ?? '', written(object, finding)])
   return subject.violation(field, `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${check}`, {
     message: message`${who}: ${by} ${refusalText(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
-    fix: message`Change the object so that ${by} allows it.`,
+    fix: edited
+      ? message`Restore ${by}, or change the object so that it allows it.`
+      : message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' }),
     ...(isUnchanged
-      ? { cause: hashOf(['policy', policy.kind, policy.namespace, policy.name, rule, placeText(origin)]) }
+      ? { cause: hashOf(['policy', policy.kind, policy.namespace, policy.name, rule, placeText(edited ?? origin)]) }
       : {}),
+    ...(edited ? { origin: edited } : {}),
     policy: findingPolicy(finding, action, isUnchanged),
   })
 }

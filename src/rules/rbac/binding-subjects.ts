@@ -1,5 +1,4 @@
-import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
-import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { hashOf } from '../../fleet/facts/fingerprint.ts'
 import type { BoundSubject } from '../../kube/rbac/binding.ts'
 import type { RuleContext } from '../model/rule.ts'
 
@@ -45,10 +44,6 @@ export function ownerOfSubject(context: RuleContext, cluster: string, bound: Bou
   const reach = reachOf(bound)
   return reach.of === 'accounts' ? declaredOwner(context, cluster, reach.namespace) : undefined
 }
-
-/** The cause of findings that follow from a removed account or binding: clusters share it where they shared the line. */
-export const removedCause = (object: KubeObject): string =>
-  hashOf(['removed', display(idOf(object)), placeText(object.root.origin)])
 
 /** One binding is one cause, however many subjects and users it has. `binding`: as displayRbac writes it. */
 export const bindingCause = (binding: string): string => hashOf(['binding', binding])

@@ -1,7 +1,7 @@
 import { message, part, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { excessRights } from '../../fleet/facts/cluster-rights.ts'
-import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { at, type Node, originAt } from '../../kube/node.ts'
@@ -143,6 +143,7 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
     yield subject.violation(['subjects', at], `${subjectText(bound)} ${kind} ${name}: ${danger.what}`, {
       ...(origin ? { origin } : {}),
       cause,
+      follows: [objectCause({ kind, namespace: kind === 'Role' ? id.namespace : '', name })],
       message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', danger.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(danger.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
       fix: origin
         ? message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`

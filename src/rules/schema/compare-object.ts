@@ -29,7 +29,7 @@ export interface ComparedObject {
   readonly server: Message
   /** The cluster certainly refuses what is reported. */
   readonly isCertain: boolean
-  /** Where the version is assumed: what each version of the table refuses. */
+  /** Where the version is assumed: what each version of the table, or of Flux, refuses. */
   readonly refusedByAll?: readonly Problem[]
   /** It is the catalog's definition, which may be of an older release than the cluster's. */
   readonly isCatalog: boolean
@@ -82,7 +82,7 @@ function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: Ma
 }
 
 /** Whether a field exists only because Go's types always write it. */
-function isMade(root: MapNode, place: Path): boolean {
+export function isMade(root: MapNode, place: Path): boolean {
   const parent = at(root, place.slice(0, -1))
   return parent?.type === 'map' && parent.fields.get(String(place.at(-1)))?.key === parent.origin
 }
@@ -110,7 +110,8 @@ function compared(
     // the cluster may serve what one release of a project does not
     const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
     const answer = name === '' || isOther ? UNKNOWN : compare(catalog)
-    return { answer, server: definitionName(catalog, false), isCertain: false, isCatalog: true }
+    const refusedByAll = requiredProblems(answer.problems, object.root, fluxKind(`${group}/${kind}`)?.requires)
+    return { answer, server: definitionName(catalog, false), isCertain: false, isCatalog: true, refusedByAll }
   }
   const [last, ...others] = own.toReversed()
   if (last) {
@@ -127,6 +128,18 @@ function compared(
   const refusedByAll =
     !isRaw && isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
   return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
+}
+
+/** What every version of Flux requires in `spec` and an object lacks: it is missing there, or misspelled. */
+function requiredProblems(problems: readonly Problem[], root: MapNode, requires = ''): readonly Problem[] {
+  const missing = requires.split(' ').filter(name => name !== '' && at(root, ['spec', name]) === undefined)
+  if (missing.length === 0) return []
+  return problems.filter(({ kind, path: [part, name, ...inner], names = [] }) => {
+    if (part !== 'spec' || inner.length > 0) return false
+    if (kind === 'missing-field') return name === undefined || missing.includes(String(name))
+    const meant = kind === 'unknown-field' ? probably(String(name), names) : undefined
+    return meant !== undefined && missing.includes(meant)
+  })
 }
 
 /** The problems that an object has in each of these versions. */

@@ -1,5 +1,6 @@
 import { codeWord, type Message, type MessagePart, message, part } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
+import { objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
@@ -19,7 +20,7 @@ import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
 import { bindingCause } from '../rbac/binding-subjects.ts'
 import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
-import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, renamedKey } from './compare-object.ts'
+import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, isMade, renamedKey } from './compare-object.ts'
 
 /** The API server refuses the whole Kustomization where it refuses one object. */
 export const schemaMismatch: Rule = {
@@ -28,7 +29,7 @@ export const schemaMismatch: Rule = {
   title: 'Object that the API server refuses',
   why: 'Flux applies the objects of a Kustomization together. For one unknown field, wrong type or missing field, the API server refuses the object. Flux then applies none of the others.',
   source: 'https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec',
-  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning; one at the top of the object, such as `datas` of a ConfigMap, is a violation. Kinds of Kubernetes itself are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares. Without it, they are compared with the version that objects of the platform set (the Plan of system-upgrade-controller for k3s or RKE2, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed: what every version of the table refuses is a violation, other findings are warnings. In a built-in group, an API version or kind that no version of the table serves is a violation. So is one that a known version of the cluster does not serve. An API version that Kubernetes has deprecated is a warning that names the last version that serves it. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. An API version that the Flux of the cluster does not serve is a violation. So is one that no version of Flux 2 ever served. Where the version of Flux is not known, one that the newest does not serve is a warning. A field or word that the catalog does not know may be newer. It is reported only if a similar one exists. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where the version of the cluster is not known. No version lets `roleRef` change. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
+  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning; one at the top of the object, such as `datas` of a ConfigMap, is a violation. Kinds of Kubernetes itself are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares. Without it, they are compared with the version that objects of the platform set (the Plan of system-upgrade-controller for k3s or RKE2, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed: what every version of the table refuses is a violation, other findings are warnings. In a built-in group, an API version or kind that no version of the table serves is a violation. So is one that a known version of the cluster does not serve. An API version that Kubernetes has deprecated is a warning that names the last version that serves it. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. A field that every version of Flux 2 requires, such as `interval`, is a violation where it is missing or misspelled. An API version that the Flux of the cluster does not serve is a violation. So is one that no version of Flux 2 ever served. Where the version of Flux is not known, one that the newest does not serve is a warning. A field or word that the catalog does not know may be newer. It is reported only if a similar one exists. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where the version of the cluster is not known. No version lets `roleRef` change. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
   givesWay: true,
   kinds: 'every',
   *checkObject(subject, { config, index, before }) {
@@ -74,10 +75,12 @@ function* mismatches(
   let left = MAX_EDITS
   let all: number | undefined
   const countOfAll = () => (all ??= compared.again(object.root).count)
-  for (const problem of problems) {
+  const levels = new Map(problems.map(problem => [problem, levelOf(problem, compared)]))
+  for (const problem of withoutParts(object.root, levels)) {
     if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
     yield new Subject({ node, object }).violation(problem.path, problemKey(problem), {
-      level: levelOf(problem, compared),
+      level: levels.get(problem)!,
+      leads: [objectCause(id)],
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
       ...(left-- > 0 ? editOf(object.root, problem, compared.again, countOfAll) : {}),
@@ -98,6 +101,18 @@ function* mismatches(
   })
 }
 
+/** The first part of a path that an object does not have, if something inside it is meant. */
+function missingPart(root: MapNode, path: Path): Path | undefined {
+  const parts = path.slice(1).map((_, index) => path.slice(0, index + 1))
+  return parts.find(part => at(root, part) === undefined || isMade(root, part))
+}
+
+/** Of a part that is missing as a whole, one problem stands for all inside it: the first that blocks. */
+function withoutParts(root: MapNode, levels: ReadonlyMap<Problem, 'violation' | 'warning'>): Problem[] {
+  const groups = Map.groupBy(levels.keys(), problem => JSON.stringify(missingPart(root, problem.path)) ?? problem)
+  return [...groups.values()].map(all => all.find(one => levels.get(one) === 'violation') ?? all[0]!)
+}
+
 /** Includes the rule text because two rules may refuse the same field. */
 const problemKey = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
@@ -105,12 +120,12 @@ const problemKey = ({ kind, path, allowed }: Problem): string =>
 /** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */
 function levelOf(
   problem: Problem,
-  { isCertain, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'refusedByAll'>,
+  { isCertain, isCatalog, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'isCatalog' | 'refusedByAll'>,
 ): 'violation' | 'warning' {
   const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
   const isRefused = isPart || !ACCEPTED.includes(problem.kind)
-  // before validation, a mutating webhook can add what is missing, but does not correct wrong values
-  const isRefusedByAll = problem.kind !== 'missing-field' && refusedByAll.includes(problem)
+  // before validation, a mutating webhook can add what is missing, but nothing of Flux's kinds, and does not correct wrong values
+  const isRefusedByAll = (problem.kind !== 'missing-field' || isCatalog) && refusedByAll.includes(problem)
   return isRefused && (isCertain || isRefusedByAll) ? 'violation' : 'warning'
 }
 
@@ -171,10 +186,14 @@ function* refusedUpdates(
   const was = updatedFrom({ object, id, kind, node }, before)
   if (was === undefined || was === object) return
   for (const problem of immutableChanges(kind, was.root, object.root)) {
+    // that it is missing is found already, where anything requires it
+    const isMissing = missingPart(object.root, problem.path) !== undefined
+    const cause = objectCause(id)
     yield subject.violation(problem.path, `${problem.kind} ${problem.path.join('.')}`, {
       level: isDeclared || problem.words ? 'violation' : 'warning',
+      ...(isMissing ? { follows: [cause] } : { leads: [cause] }),
       ...problemText(problem, who, message`the API server`),
-      ...(problem.path[0] === 'roleRef' ? followsRights(subject, index) : {}),
+      ...(problem.path[0] === 'roleRef' && !isMissing ? followsRights(subject, index) : {}),
     })
   }
 }

@@ -49,6 +49,7 @@ function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): It
 
 function* differences(document: EncryptedDocument, asked: Recipients, whose: string): Iterable<Found> {
   const { file, recipients } = document
+  const change = recipientChange(asked, recipients)
   for (const [recipient, at] of recipients) {
     if (asked.has(recipient)) continue
     const problem = message`The file ${quoted('path', file)} can be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} does not name`
@@ -57,12 +58,13 @@ function* differences(document: EncryptedDocument, asked: Recipients, whose: str
       `${file} + ${recipient}`,
       problem,
       message`Run \`sops updatekeys\` on the file, and rotate the secret.`,
+      change,
     )
   }
   for (const recipient of asked.keys()) {
     if (recipients.has(recipient)) continue
     const problem = message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} names`
-    yield found(document.root, `${file} - ${recipient}`, problem, message`Run \`sops updatekeys\` on the file.`)
+    yield found(document.root, `${file} - ${recipient}`, problem, message`Run \`sops updatekeys\` on the file.`, change)
   }
 }
 
@@ -111,12 +113,14 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
     if (before.entry(path)?.id === tree.entry(path)?.id) continue
     const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 0, column: 0 } }
     const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
+    const change = recipientChange(recipientsOf(old), recipientsOf(now ?? []))
     const say = (value: string, what: Message, at: Node = place) =>
       found(
         { ...at, origin: { ...at.origin, repository: url } },
         `${path} ${value}`,
         message`${quoted('path', path)} ${what}`,
         FIX,
+        change,
       )
     const changes = () => {
       if (was.length === 0) return strangers(now ?? [], before, url, say)
@@ -133,7 +137,7 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
 function* strangers(rules: readonly CreationRule[], before: Tree, url: string, say: Say): Iterable<Found> {
   const known = new Set([...encryptedDocuments(before, url)].flatMap(({ recipients }) => [...recipients.keys()]))
   if (known.size === 0) return
-  for (const [recipient, at] of new Map(rules.flatMap(rule => [...rule.recipients]))) {
+  for (const [recipient, at] of recipientsOf(rules)) {
     if (!known.has(recipient))
       yield say(
         `+ ${recipient}`,
@@ -148,8 +152,7 @@ type Say = (value: string, what: Message, at?: Node) => Found
 const FIX = message`Ask a fleet admin to accept the change of recipients.`
 
 function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Found> {
-  const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
-  const [before, after] = [all(old), all(now)]
+  const [before, after] = [recipientsOf(old), recipientsOf(now)]
   let found = false
   for (const [recipient, at] of after) {
     if (before.has(recipient)) continue
@@ -186,10 +189,21 @@ function configsIn(tree: Tree): string[] {
 
 type Found = Wording & { readonly value: string }
 
-function found(at: Node, value: string, what: Message, fix: Message): Found {
+const recipientsOf = (rules: readonly CreationRule[]): Recipients =>
+  new Map(rules.flatMap(rule => [...rule.recipients]))
+
+/** The same keys in place of the same others are one change, in however many files and rules. */
+function recipientChange(was: Recipients, is: Recipients): string {
+  const only = (one: Recipients, other: Recipients) => [...one.keys()].filter(key => !other.has(key)).sort()
+  return hashOf(['recipients', ...only(is, was), '', ...only(was, is)])
+}
+
+function found(at: Node, value: string, what: Message, fix: Message, change: string): Found {
   return {
     origin: at.origin,
     value,
+    leads: [change],
+    follows: [change],
     message: message`${what}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,
     fix,
   }

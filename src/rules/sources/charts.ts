@@ -1,6 +1,7 @@
 import { listed, message, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { changedField, chartKey, contentKey, releaseInputs, sourceOfChart } from '../../fleet/facts/charts.ts'
+import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted, shown } from '../../fleet/facts/shown.ts'
@@ -8,6 +9,7 @@ import { nodeKey } from '../../fleet/model/fleet.ts'
 import { accountOf } from '../../fleet/model/kustomization-spec.ts'
 import { type ChartPart, chartSpecOf, DEPLOYERS } from '../../fleet/sources/charts.ts'
 import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { causeAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
@@ -153,6 +155,8 @@ export const chartNotRendered: Rule = {
       const path = was ? changedField(was, changed.object) : ['spec']
       const value = changed.key
       yield new Subject({ node: changed.node, object: changed.object }).violation(path, value, {
+        // what overlays make of it differs, and the line is the same
+        cause: hashOf(['input', placeText(causeAt(changed.object.root, path))]),
         message:
           kind === 'HelmRelease'
             ? message`${who} ${was ? 'changes' : 'is new'}: charts are not rendered, so the objects that it creates are not evaluated.`

@@ -24,6 +24,7 @@ const plain = (root: { fields: ReadonlyMap<string, { value: unknown }> }) => {
 const LAYOUTS: readonly (readonly [what: string, folder: string, name: string])[] = [
   ['the layout of the documentation', 'clusters/production', 'production'],
   ['the root of the repository', '', 'root'],
+  ['the folder of all clusters', 'clusters', 'clusters'],
   ['a folder of its own', 'hub', 'hub'],
   ['one cluster below kubernetes', 'kubernetes/flux/cluster', 'cluster'],
   ['several below kubernetes', 'kubernetes/clusters/prod', 'prod'],

@@ -1,5 +1,7 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { run } from '../../surface/cli/run-main.ts'
 import type { Manifest, Pod } from './pods/manifest.ts'
 import { allows, type End } from './pods/network-policy.ts'
@@ -8,8 +10,8 @@ const ROOT = join(import.meta.dirname, '../../..')
 const INTERNET = { ip: '140.82.112.3' }
 const METADATA = [{ ip: '169.254.169.254' }, { ip: 'fd00:ec2::254' }]
 
-async function deployed(folder: string) {
-  const { stdout } = await run(ROOT, 'render', join(ROOT, 'deploy', folder), '-o', 'json')
+async function deployed(folder: string, root = ROOT) {
+  const { stdout } = await run(root, 'render', join(root, 'deploy', folder), '-o', 'json')
   const all: readonly Manifest[] = JSON.parse(stdout)
   const policies = all.filter(({ kind }) => kind === 'NetworkPolicy')
   /** A pod as its Deployment or StatefulSet makes it. */
@@ -67,10 +69,16 @@ test('only the port of the web process is open; Redis is open to the App alone',
 })
 
 test('the component for monitoring opens the metrics of the workers to Prometheus, and to no other namespace', async () => {
-  const { podOf, reach } = await deployed('example')
+  const root = mkdtempSync(join(tmpdir(), 'bailiwick-monitored-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  cpSync(join(ROOT, 'deploy'), join(root, 'deploy'), { recursive: true })
+  const file = join(root, 'deploy/example/kustomization.yaml')
+  // as its comment says
+  writeFileSync(file, readFileSync(file, 'utf8').replace('# - ../monitoring', '- ../monitoring'))
+  const { podOf, reach } = await deployed('example', root)
   expect(reach(stranger('monitoring'), podOf('bailiwick-worker'), 3000)).toBe(true)
   expect(reach(stranger('monitoring'), podOf('bailiwick-worker'), 3001)).toBe(false)
-  const without = await deployed('app')
+  const without = await deployed('example')
   expect(without.reach(stranger('monitoring'), without.podOf('bailiwick-worker'), 3000)).toBe(false)
 })
 

@@ -36,6 +36,27 @@ const oneMore = (account: string): Edit => ({
   from: '  - kind: ServiceAccount\n    name: ops-team\n',
   to: `  - kind: ServiceAccount\n    name: ${account}\n    namespace: ops\n  - kind: ServiceAccount\n    name: ops-team\n`,
 })
+const ROLE_REF = 'roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: cluster-admin\n'
+const LABELS = "labels:\n  - pairs: {'bad key': x}\nresources:"
+const POLICY = 'fleet/infrastructure/kyverno-policies/verify-git-repositories.yaml'
+const KEY = '6EE856AA7CE48D14C66A3D7508298935C375B946'
+const OTHER_KEY = '1F3D1CED2F865F5E59CA564553241F147E7C5FA4'
+/** The same fleet with a second cluster that has files of its own. */
+function ofTwoClusters(world: typeof WORLD): typeof WORLD {
+  const copied = (path: string) =>
+    path.replace('clusters/staging', 'clusters/other').replace(/^tenants/, 'other-tenants')
+  const repositories = world.repositories.map(one => {
+    if (one.name !== 'fleet') return one
+    const more = Object.entries(one.files).flatMap(([path, text]): [string, string][] => {
+      const moved = String(text)
+        .replaceAll('clusters/staging', 'clusters/other')
+        .replaceAll('path: ./tenants', 'path: ./other-tenants')
+      return copied(path) === path ? [] : [[copied(path), moved]]
+    })
+    return { ...one, files: { ...one.files, ...Object.fromEntries(more) } }
+  })
+  return { ...world, repositories }
+}
 const wrongRole: Edit = { in: RBAC, from: 'name: cluster-admin', to: 'name: cluster-admn' }
 const pathIsRoot = ['dev-team', 'ops-team'].map(
   (tenant): Edit => ({ in: `fleet/tenants/staging/${tenant}-patch.yaml`, from: 'path: ./staging', to: 'path: ./' }),
@@ -203,6 +224,106 @@ const rows: Record<string, Row> = {
         'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:6',
       ],
     ],
+  },
+  'a misspelled key that every version of Flux requires': {
+    edits: [{ in: 'dev-team/base/podinfo-release.yaml', from: '  interval:', to: '  intervall:' }],
+    groups: ['schema-mismatch production,staging base/podinfo-release.yaml:15'],
+  },
+  'a binding without its role': {
+    edits: [{ in: RBAC, from: ROLE_REF, to: '' }],
+    groups: [
+      [
+        'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:16',
+        'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:16',
+        'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:16',
+      ],
+    ],
+  },
+  'a binding whose role has a misspelled key': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, after: 'kind: RoleBinding', from: 'roleRef:', to: 'rolRef:' }],
+    groups: [
+      [
+        'schema-mismatch staging tenants/my-tenant.yaml:32',
+        'account-cannot-apply staging tenants/my-tenant.yaml:37',
+        'capsule-account-rights staging tenants/my-tenant.yaml:78',
+        'schema-mismatch staging tenants/my-tenant.yaml:27',
+      ],
+    ],
+  },
+  'a rule with a misspelled key': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, from: 'resourceNames:', to: 'resourceName:' }],
+    groups: [
+      [
+        'schema-mismatch staging tenants/my-tenant.yaml:49',
+        'rbac-escalation staging tenants/my-tenant.yaml:46',
+        'sa-foreign staging tenants/my-tenant.yaml:60',
+        'sa-foreign staging config/syncs.yaml:23',
+      ],
+    ],
+  },
+  'a Capsule Tenant under another name': {
+    world: CAPSULE,
+    edits: [{ in: TENANT, after: 'kind: Tenant', from: 'name: my-tenant', to: 'name: my-tenants' }],
+    groups: [
+      [
+        'mass-deletion staging tenants/my-tenant.yaml:15',
+        'namespace-ownership staging config/namespaces/namespaces.yaml:6',
+        'account-cannot-apply staging config/syncs.yaml:23',
+      ],
+    ],
+  },
+  'all of a tenant in another namespace by one line': {
+    edits: [{ in: 'fleet/tenants/base/dev-team/kustomization.yaml', from: 'namespace: apps', to: 'namespace: app' }],
+    groups: [
+      [
+        'mass-deletion production,staging tenants/base/dev-team/sync.yaml:15',
+        'tenant-removed production,staging base/podinfo-repository.yaml:5',
+        'account-cannot-apply production,staging base/podinfo-release.yaml:4',
+        'identity-object-tamper production,staging tenants/base/dev-team/rbac.yaml:13',
+        'identity-object-tamper production,staging tenants/base/dev-team/rbac.yaml:21',
+        'prune-account-removed production,staging tenants/base/dev-team/kustomization.yaml:3',
+      ],
+    ],
+  },
+  'a bad key of a label of all objects': {
+    edits: [{ in: 'fleet/tenants/base/ops-team/kustomization.yaml', from: 'resources:', to: LABELS }],
+    groups: [
+      [
+        'schema-mismatch production,staging tenants/base/ops-team/kustomization.yaml:4',
+        'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:23',
+      ],
+    ],
+  },
+  'another key in place of one, in a file and in .sops.yaml': {
+    edits: [
+      { in: 'fleet/tenants/base/ops-team/auth.yaml', from: `fp: ${KEY}`, to: `fp: ${OTHER_KEY}` },
+      { in: 'fleet/.sops.yaml', from: `pgp: ${KEY}`, to: `pgp: ${OTHER_KEY}` },
+    ],
+    groups: [
+      [
+        'sops-recipient production,staging .sops.yaml:0',
+        'sops-recipient production,staging .sops.yaml:4',
+        'sops-recipient production,staging tenants/base/ops-team/auth.yaml:1',
+        'sops-recipient production,staging tenants/base/ops-team/auth.yaml:14',
+      ],
+    ],
+  },
+  'a policy that newly refuses what does not change': {
+    edits: [{ in: POLICY, from: 'url: https://github.com/acme/?*', to: 'url: https://example.com/?*' }],
+    groups: ['policy-denied production,staging infrastructure/kyverno-policies/verify-git-repositories.yaml:23'],
+  },
+  'rights that are missing on two clusters, each by its own file': {
+    world: ofTwoClusters(CAPSULE),
+    edits: ['', 'other-'].map(start => ({
+      ...{ in: `fleet/${start}tenants/my-tenant.yaml`, after: 'kind: ClusterRoleBinding' },
+      ...{ from: 'name: my-tenant-gitops-reconciler-impersonator', to: 'name: my-tenant-gitops-reconciler-imp' },
+    })),
+    groups: ['other-', ''].map(start => [
+      `capsule-account-rights ${start === '' ? 'staging' : 'other'} ${start}tenants/my-tenant.yaml:58`,
+      `schema-mismatch ${start === '' ? 'staging' : 'other'} ${start}tenants/my-tenant.yaml:58`,
+    ]),
   },
   'a path that includes every folder: one error for each tenant': {
     edits: pathIsRoot,
