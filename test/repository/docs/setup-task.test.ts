@@ -36,7 +36,7 @@ const unordered = (trail: string) =>
 
 /** A home with the folder of the tutorial and, beside it, the folder that `.env` is written to; and a GitHub with the same repositories. */
 async function world() {
-  const home = mkdtempSync(join(tmpdir(), 'bailiwick-setup-task-'))
+  const home = mkdtempSync(join(tmpdir(), 'task-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const shell = new Shell(home)
   inTutorial(shell)
