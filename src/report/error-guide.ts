@@ -99,7 +99,8 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   },
   'fleet-undesignated': {
     means: 'No fleet is designated to evaluate this repository, so its check stays blocked.',
-    remedy: 'An owner of the organization comments /bailiwick designate in the fleet repository, as docs/rollout.md describes.',
+    remedy:
+      'An owner of the organization comments /bailiwick designate in the fleet repository, as docs/rollout.md describes.',
   },
   'github-unavailable': {
     means: 'GitHub does not answer, answers with an error, or limits the rate of requests.',

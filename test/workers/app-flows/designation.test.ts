@@ -104,7 +104,10 @@ describe('with no word of operator and organization', () => {
     await stage.restart()
     await stage.settle()
     const run = await harmless()
-    expect(run).toMatchObject({ conclusion: 'success' })
+    expect(run.output.summary).toContain('fleet-undesignated')
+    expect(run.output.summary).not.toContain('jail')
+    await designateFleet(github)
+    expect(await harmless()).toMatchObject({ conclusion: 'success' })
     expect(await hostile()).toMatchObject({ conclusion: 'failure' })
   }, 120_000)
 
