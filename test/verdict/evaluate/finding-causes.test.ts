@@ -368,6 +368,16 @@ const rows: Record<string, Row> = {
   },
 }
 
+test('a value of a release whose overlays differ: one warning', () => {
+  const edits = [
+    { in: 'dev-team/base/podinfo-release.yaml', from: '  interval: 5m', to: '  interval: 5m\n  values: {a: b}' },
+  ]
+  const clean = buildTrees(treesOf(WORLD))
+  const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(WORLD, edits)), clean), clean)
+  const found = groupFindings(verdict.warnings.filter(isNew))
+  expect(found.map(textOf)).toEqual(['chart-not-rendered production,staging base/podinfo-release.yaml:16'])
+})
+
 test.each(Object.entries(rows))('%s', (_, { world = WORLD, base = [], edits, groups = [], errors = [] }) => {
   const session = new EvaluateSession()
   const before = edited(world, base)
