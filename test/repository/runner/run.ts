@@ -25,8 +25,7 @@ const COMPILED = join(root, 'node_modules/.cache/compiled')
  * keeps the count for test/repository/runner/sum-up.ts. `npm test -- --changed [COMMIT]`: what the changes since a commit may change.
  */
 async function main(): Promise<number> {
-  // short: what is printed for people is cut, and so are addresses of sockets
-  const directory = mkdtempSync(join(temporaryRoot(), 'bw-'))
+  const directory = mkdtempSync(join(temporaryRoot(), 'bw-')) // short: long paths are cut where they are printed
   try {
     const given = argumentsOf(process.argv.slice(2))
     if (given === undefined) {

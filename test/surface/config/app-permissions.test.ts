@@ -14,6 +14,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'POST /app/hook/deliveries/{delivery_id}/attempts': 'app',
   'GET /app/installations': 'app',
   'GET /app/installations/{installation_id}': 'app',
+  'DELETE /app/installations/{installation_id}': 'app',
   'POST /app/installations/{installation_id}/access_tokens': 'app',
   'POST /app-manifests/{code}/conversions': 'app',
   'GET /repos/{owner}/{repo}/installation': 'app',

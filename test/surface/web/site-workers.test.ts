@@ -24,5 +24,5 @@ test('a key file of a cluster that cannot be read ends the start, with its path'
   expect(open(missing)).toThrow(`${missing}, a workerKey of clusters.yaml, cannot be read`)
   const empty = join(directory, 'empty.key')
   writeFileSync(empty, '\n')
-  expect(open(empty)).toThrow(`${empty} has to contain a key`)
+  expect(open(empty)).toThrow(`${empty}, a workerKey of clusters.yaml, has to contain a key`)
 })

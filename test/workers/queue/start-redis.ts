@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { startProgram } from '../../../tools/envtest/program.ts'
 import { until } from './until.ts'
 
 /** Whether the machine has redis-server. */
@@ -28,7 +29,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...args]
-  let server = await launch(options, url)
+  let server = await launch(options, url, folder)
   const kill = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return
     server.kill('SIGKILL')
@@ -40,7 +41,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     port,
     kill,
     restart: async () => {
-      server = await launch(options, url)
+      server = await launch(options, url, folder)
     },
     flush: () => command(url, 'flushall').then(() => undefined),
     stop: async () => {
@@ -50,17 +51,11 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   }
 }
 
-const kept: TestRedis[] = []
 const idle: TestRedis[] = []
-process.once('exit', () => {
-  for (const redis of kept) void redis.kill()
-})
 
 /** One that this process had before, empty again, or a new one, which ends with the process. */
 export async function keptRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
-  const free = idle.pop()
-  const redis = free ?? (await startRedis())
-  if (!free) kept.push(redis)
+  const redis: TestRedis = idle.pop() ?? (await startRedis())
   return { url: redis.url, stop: () => redis.flush().then(() => void idle.push(redis)) }
 }
 
@@ -74,8 +69,8 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-async function launch(options: readonly string[], url: string): Promise<ChildProcess> {
-  const server = spawn('redis-server', [...options], { stdio: 'ignore' })
+async function launch(options: readonly string[], url: string, folder: string): Promise<ChildProcess> {
+  const server = startProgram('redis-server', options, join(folder, 'log'), folder).process
   server.unref()
   await until(() =>
     command(url, 'ping').then(
