@@ -233,7 +233,7 @@ const situations: Record<string, Situation> = {
     args: TENANT,
     code: 2,
     says: [
-      /^error\[not-followed\]: no source follows branch feature\/x \(checked out\) .*\n {2}fix {6}Add --branch main or --base main\.$/m,
+      /^error\[not-followed\]: no source follows branch feature\/x \(checked out\) .*\n {2}fix {6}Sources follow: main .*Add --branch main or --base main\.$/m,
       /^error: /m,
     ],
   },
