@@ -21,6 +21,7 @@ interface WorkerRbac {
 /** Where the worker lives. */
 const WORKER_NAMESPACE = 'bailiwick-system'
 const WORKER_ACCOUNT = 'bailiwick'
+const NEVER_PRUNED = { 'kustomize.toolkit.fluxcd.io/prune': 'disabled' }
 const RESTRICTED = Object.fromEntries(
   ['enforce', 'audit', 'warn'].map(mode => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
 )
@@ -66,7 +67,11 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
   const drift = watchedKinds(here)
   return {
     manifests: [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: WORKER_NAMESPACE, labels: RESTRICTED } },
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: WORKER_NAMESPACE, annotations: NEVER_PRUNED, labels: RESTRICTED },
+      },
       {
         apiVersion: 'v1',
         kind: 'ServiceAccount',
