@@ -86,5 +86,10 @@ test('the same in the repository of a tenant does not pass', async () => {
   const { code, said } = await check(dir)
   expect(code).toBe(1)
   const rules = new Set(said.violations.map(({ rule }: { rule: string }) => rule))
-  expect([...rules].sort()).toEqual(['cluster-scoped-forbidden', 'namespace-ownership', 'rbac-cluster-binding'])
+  expect([...rules].sort()).toEqual([
+    'cluster-scoped-forbidden',
+    'namespace-ownership',
+    'prune-protected',
+    'rbac-cluster-binding',
+  ])
 })
