@@ -131,7 +131,7 @@ function readsOfOpaque(node: FleetNode, side: Side): Reads | undefined {
   // another branch or tag of the same repository is another content
   if (kind === 'GitRepository' && source.url === repository.url && source.unmatched === undefined) return undefined
   if (kind === 'GitRepository') {
-    // a repository of the same owner may declare Kustomizations of this one
+    // a repository of the same owner may declare Kustomizations of this one; what others publish names no folder of it
     const isSibling = isOwn && ownerOf(source.url) === ownerOf(repository.url)
     return (isSibling ? anywhere : undefined) ?? below ?? (source.unmatched && anywhere)
   }

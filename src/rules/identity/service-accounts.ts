@@ -244,7 +244,9 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, bound
 function leadersOf(context: RuleContext, cluster: string, binding: Binding, bound: BoundSubject): string[] {
   const { index, before } = context
   const found = escapeBy(context, cluster, binding, bound)
-  const at = [`${RBAC_GROUP}/RoleBinding`, bound.namespace, binding.name] as const
+  const reach = reachOf(bound)
+  const home = reach.of === 'accounts' ? reach.namespace : ''
+  const at = [`${RBAC_GROUP}/RoleBinding`, home, binding.name] as const
   const was = before?.versionsOf(cluster, ...at).at(-1)
   const moved = was && index.versionsOf(cluster, ...at).length === 0 ? [objectCause(idOf(was.object))] : []
   const user = userOfAccount(bound.namespace, bound.name)

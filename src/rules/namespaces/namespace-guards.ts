@@ -131,6 +131,8 @@ const PROTECTED: readonly string[] = [
   'scheduler.alpha.kubernetes.io/*',
   'scheduler.kubernetes.io/*',
   'net.beta.kubernetes.io/*',
+  // devices that others use (ResourceClaims with adminAccess)
+  'resource.kubernetes.io/*',
   'quota.openshift.io/*',
   'openshift.io/*',
   'security.openshift.io/*',

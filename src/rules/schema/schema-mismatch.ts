@@ -40,9 +40,11 @@ export const schemaMismatch: Rule = {
     const isOpened = isDecrypted(node) || subject.kind === '/Secret'
     const old = before && updatedFrom(subject, before)
     const compared = compareObject(object, version, definitions, isOpened, old)
-    for (const violation of mismatches(subject, withoutCopied(compared, node, object)))
-      if (!isOfError(violation, index)) yield violation
-    if (before) yield* refusedUpdates(subject, { index, before }, version.isCertain)
+    const found = [...mismatches(subject, withoutCopied(compared, node, object))]
+    for (const violation of found) if (!isOfError(violation, index)) yield violation
+    const blocked = new Set(found.flatMap(({ level, path }) => (level === 'violation' ? path.join('/') : [])))
+    for (const update of before ? refusedUpdates(subject, { index, before }, version.isCertain) : [])
+      if (!blocked.has(update.path.join('/'))) yield update
   },
 }
 

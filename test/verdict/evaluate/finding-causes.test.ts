@@ -188,6 +188,16 @@ const rows: Record<string, Row> = {
       ],
     ],
   },
+  'a binding that becomes one of the whole cluster': {
+    edits: [{ in: RBAC, from: 'kind: RoleBinding', to: 'kind: ClusterRoleBinding' }],
+    groups: [
+      [
+        'identity-object-tamper production,staging tenants/base/ops-team/rbac.yaml:21',
+        'sa-foreign production,staging tenants/base/ops-team/rbac.yaml:28',
+        'sa-foreign production,staging base/podinfo-release.yaml:7',
+      ],
+    ],
+  },
   'an owner of another namespace': {
     world: CAPSULE,
     edits: [{ in: 'fleet/tenants/oil.yaml', from: 'serviceaccount:oil-system', to: 'serviceaccount:oil' }],
@@ -228,6 +238,15 @@ const rows: Record<string, Row> = {
   'a misspelled key that every version of Flux requires': {
     edits: [{ in: 'dev-team/base/podinfo-release.yaml', from: '  interval:', to: '  intervall:' }],
     groups: ['schema-mismatch production,staging base/podinfo-release.yaml:15'],
+  },
+  'a binding with a misspelled kind of role': {
+    edits: [{ in: RBAC, from: 'kind: ClusterRole\n', to: 'kind: ClusterRol\n' }],
+    groups: [
+      [
+        'schema-mismatch production,staging tenants/base/ops-team/rbac.yaml:25',
+        'prune-account-removed production,staging tenants/base/ops-team/rbac.yaml:23',
+      ],
+    ],
   },
   'a binding without its role': {
     edits: [{ in: RBAC, from: ROLE_REF, to: '' }],
@@ -348,6 +367,16 @@ const rows: Record<string, Row> = {
     ],
   },
 }
+
+test('a value of a release whose overlays differ: one warning', () => {
+  const edits = [
+    { in: 'dev-team/base/podinfo-release.yaml', from: '  interval: 5m', to: '  interval: 5m\n  values: {a: b}' },
+  ]
+  const clean = buildTrees(treesOf(WORLD))
+  const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(WORLD, edits)), clean), clean)
+  const found = groupFindings(verdict.warnings.filter(isNew))
+  expect(found.map(textOf)).toEqual(['chart-not-rendered production,staging base/podinfo-release.yaml:16'])
+})
 
 test.each(Object.entries(rows))('%s', (_, { world = WORLD, base = [], edits, groups = [], errors = [] }) => {
   const session = new EvaluateSession()
