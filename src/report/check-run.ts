@@ -4,6 +4,7 @@ import { fixOf, type Message, type MessagePart, typedMessage } from '../base/mes
 import { firstNames } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
+import { UNSEEN_CHANGE } from '../verdict/classify-files.ts'
 import {
   decide,
   type Outcome as GateOutcome,
@@ -171,6 +172,11 @@ function decidedTitle(outcome: GateOutcome, decisions: HumanDecisions): string |
   if (by === 'override') return `Overridden by ${override?.by}: ${override?.reason}`
   if (by !== 'required-approval') return undefined
   const isFork = missing.every(({ rule }) => rule === 'gate-fork-untrusted')
+  const [first] = missing
+  if (first && missing.every(({ rule }) => rule === UNSEEN_CHANGE)) {
+    // what is not visible, and what may read it, stands in the summary
+    return `Approval required: ${first.message.replace(/: .*/s, '')}`
+  }
   return `Approval required: a ${isFork ? 'maintainer' : 'fleet admin'} must approve this commit`
 }
 

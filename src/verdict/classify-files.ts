@@ -14,7 +14,7 @@ import { isBuilt } from './evaluated.ts'
 import { followsRepository, type UnseenReader, unseenReaders } from './unseen-readers.ts'
 
 /** Id of the behavior: a changed file may be applied by what is not visible. */
-const UNSEEN_CHANGE = 'unseen-change'
+export const UNSEEN_CHANGE = 'unseen-change'
 
 /** Maximum number of Kustomizations named that render a file. */
 const FEW = 10

@@ -97,8 +97,9 @@ test('a new remote file of the platform waits for a fleet admin, by the same doo
     text.replace('resources:\n', `resources:\n  - ${REMOTE}\n`),
   )
   expect(runOf('remote')).toMatchObject({ status: 'completed', conclusion: 'failure' })
-  expect(runOf('remote')?.output.title).toMatch(
-    /^Required approval: infrastructure\/kustomization.yaml names the remote file "https:\/\/raw.*which is new here and is not evaluated/,
+  expect(runOf('remote')?.output.title).toBe('Approval required: a fleet admin must approve this commit')
+  expect(runOf('remote')?.output.summary).toMatch(
+    /infrastructure\/kustomization.yaml.* names the remote file .*https:\/\/raw.*which is new here and is not evaluated/,
   )
   github.review({ repo: REPO, pull, state: 'APPROVED', as: 'mallory' })
   await stage.settle()
@@ -150,15 +151,15 @@ test('a file that what is not visible may apply waits for a fleet admin, who say
   }
 
   const ottos = await propose('planted', 'configs/a.yaml', 'otto', BINDING)
-  const why = '1 changed file was not checked: Kustomization `infra-configs` is not visible'
   expect(runOf('planted')).toMatchObject({ conclusion: 'failure' })
-  expect(runOf('planted')?.output.title).toContain(`Required approval: ${why}`)
+  expect(runOf('planted')?.output.title).toBe('Approval required: 1 changed file was not checked')
+  expect(runOf('planted')?.output.summary).toContain('Kustomization `infra-configs` is not visible')
   expect((await say(ottos, 'otto', '/bailiwick approve')).reactions).toEqual(['-1'])
   expect((await say(ottos, 'ada', '/bailiwick approve abcdef1')).replies[0]).toContain('is not the head')
   expect((await say(ottos, 'ada', '/bailiwick approve')).reactions).toContain('rocket')
   expect(runOf('planted')).toMatchObject({ conclusion: 'success' })
   // it is never read as if it was evaluated
-  expect(runOf('planted')?.output.title).toContain(why)
+  expect(runOf('planted')?.output.title).toContain('1 changed file was not checked')
   expect(lastRun(github, REPO, 'planted', 'bailiwick / approve')?.output.summary).toContain('ada')
   github.push({ repo: REPO, branch: 'planted', files: { 'configs/b.yaml': BINDING }, as: 'otto' })
   await stage.settle()
