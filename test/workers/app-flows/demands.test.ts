@@ -120,7 +120,7 @@ test('a new remote file of the platform waits for a fleet admin, by the same doo
   const files = { [INFRASTRUCTURE]: text.replace('resources:\n', `resources:\n  - ${REMOTE.replace('v1', 'v2')}\n`) }
   github.propose({ repo: REPO, branch: 'changed', files, as: 'otto' })
   await stage.settle()
-  expect(runOf('changed')?.output.title).toMatch(/^Required approval: /)
+  expect(runOf('changed')?.output.title).toMatch(/^Approval required: /)
 }, 60_000)
 
 const UNSEEN = `apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -159,7 +159,7 @@ test('a file that what is not visible may apply waits for a fleet admin, who say
   expect((await say(ottos, 'ada', '/bailiwick approve')).reactions).toContain('rocket')
   expect(runOf('planted')).toMatchObject({ conclusion: 'success' })
   // it is never read as if it was evaluated
-  expect(runOf('planted')?.output.title).toContain('1 changed file was not checked')
+  expect(runOf('planted')?.output.title).toContain('1 changed file not checked')
   expect(lastRun(github, REPO, 'planted', 'bailiwick / approve')?.output.summary).toContain('ada')
   github.push({ repo: REPO, branch: 'planted', files: { 'configs/b.yaml': BINDING }, as: 'otto' })
   await stage.settle()
