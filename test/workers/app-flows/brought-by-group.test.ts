@@ -85,7 +85,7 @@ test.each([
       [second, filesOf(second)],
     ])
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.output.title).toContain('Required approval')
+    expect(run.output.title).toContain('Approval required')
     expect(shown).toContain(REFUSED)
     expect(shown).not.toContain(CANARY)
   },

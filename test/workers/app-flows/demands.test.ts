@@ -163,7 +163,7 @@ test('a file that what is not visible may apply waits for a fleet admin, who say
   expect(lastRun(github, REPO, 'planted', 'bailiwick / approve')?.output.summary).toContain('ada')
   github.push({ repo: REPO, branch: 'planted', files: { 'configs/b.yaml': BINDING }, as: 'otto' })
   await stage.settle()
-  expect(runOf('planted')?.output.title).toContain('Required approval: 2 changed files were not checked')
+  expect(runOf('planted')?.output.title).toContain('Approval required: 2 changed files were not checked')
 
   const adas = await propose('own-planted', 'configs/c.yaml', 'ada', BINDING)
   expect(runOf('own-planted')).toMatchObject({ conclusion: 'failure' })

@@ -104,7 +104,7 @@ test('an override of the head counts where only an approval is missing', async (
   })
   await stage.settle()
   const alone = said(github, DEV, 'own-source')
-  expect([alone?.conclusion, alone?.output.title]).toEqual(['failure', expect.stringMatching(/^Required approval: /)])
+  expect([alone?.conclusion, alone?.output.title]).toEqual(['failure', expect.stringMatching(/^Approval required: /)])
   const body = `/bailiwick override ${github.commitOf(DEV, 'own-source').slice(0, 12)} known to us, incident 43`
   github.comment({ repo: DEV, issue: pull, as: 'ada', body })
   await stage.settle()

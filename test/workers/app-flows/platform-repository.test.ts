@@ -62,9 +62,8 @@ const runOf = (branch: string) => lastRun(stage.github, INFRA, branch)
 test('a kubeconfig that a repository of the platform brings waits for an admin of the fleet', async () => {
   const pull = await propose('edge', { 'edge.yaml': edge('edge') })
   expect(runOf('edge')).toMatchObject({ status: 'completed', conclusion: 'failure' })
-  expect(runOf('edge')?.output.title).toMatch(
-    /^Required approval: Kustomization .*would act by the kubeconfig of Secret/,
-  )
+  expect(runOf('edge')?.output.title).toBe('Approval required: a fleet admin must approve this commit')
+  expect(runOf('edge')?.output.summary).toMatch(/Kustomization .*would act by the kubeconfig of Secret/)
   for (const other of ['mallory', 'dora']) {
     await approve(pull, other)
     expect(runOf('edge')?.conclusion, other).toBe('failure')
