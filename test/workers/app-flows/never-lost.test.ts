@@ -123,7 +123,7 @@ describe('the sweep', () => {
     await job('sweep')
     await job('sweep') // the first one has the base evaluated, the second one what was evaluated before it
     expect(said(github, TEAM, 'overtaken')).toMatchObject({ status: 'completed', conclusion: 'failure' })
-    expect(said(github, TEAM, 'overtaken').output.title).toMatch(/conflicts with/)
+    expect(said(github, TEAM, 'overtaken').output.title).toBe('Merge conflict: nothing was checked')
   })
 
   test('where nothing was lost it asks once per branch and pull request, and writes nothing', async () => {
@@ -192,7 +192,7 @@ describe('a job that cannot be done', () => {
     await stage.settle()
     const run = said(github, TEAM, 'doomed')
     expect(run).toMatchObject({ status: 'completed', conclusion: 'failure' })
-    expect(run.output.title).toMatch(/^Could not be evaluated: GitHub did not respond/)
+    expect(run.output.title).toMatch(/^Could not be evaluated: /)
     await job('sweep')
     expect(said(github, TEAM, 'doomed')).toMatchObject({ status: 'completed', conclusion: 'success' })
   })
