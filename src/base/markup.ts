@@ -46,7 +46,7 @@ const isPlain = (word: string): boolean => PLAIN.test(word) && !HEXADECIMAL.test
 
 /** The word of `(59`, `tenants)` or `(gone);`: parentheses mean nothing in running text, but behind a bracket. */
 function inParentheses(token: string): string {
-  const word = /^\(?([^()]*)\)?[.,;:!?…]*$/.exec(token)?.[1] ?? ''
+  const word = /^\(?([^()]*?)\)?[.,;:!?…]*$/.exec(token)?.[1] ?? ''
   return token.startsWith('(') || !/^\d/.test(word) ? word : ''
 }
 

@@ -33,7 +33,7 @@ test('status: verdict, clusters, findings, and what people decided', async () =>
   await say('ada', '/bailiwick override the gate has a bad day')
   const decided = await words('dora', '/bailiwick status')
   expect(decided).toContain('- On hold by `dora`')
-  expect(decided).toContain('- Overridden by `ada`: the gate has a bad day')
+  expect(decided).toContain('- Overridden by `ada`, for this commit only: the gate has a bad day.')
   await say('dora', '/bailiwick unhold')
 })
 

@@ -47,7 +47,7 @@ afterEach(() => stage?.close())
 
 const kinds: readonly [string, StageOptions][] = [
   ['that the operator names', {}],
-  ['that is pinned', { settings: { CLUSTERS_FILE: undefined } }],
+  ['that is pinned', { settings: { CLUSTERS_FILE: undefined, FLEETS: 'acme/fleet' } }],
 ]
 describe.each(kinds)('with a fleet %s', (_, options) => {
   test('one pull request asks GitHub as much, however many other repositories were pushed to', async () => {

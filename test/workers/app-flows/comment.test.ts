@@ -129,7 +129,7 @@ test('a pull request of the fleet says which repositories it would break, and wh
   const since = github.requests.length
   await stage.settle()
   const [comment] = ours(number, 'acme/fleet')
-  expect(comment?.body).toContain('**Would break:** `acme/dev-team`')
+  expect(comment?.body).toMatch(/Would break 1 other repository<\/summary>\n\n`acme\/dev-team` \(\d+ new/)
   expect(comment?.body).toContain('objects will be DELETED')
   const created = github.requests
     .slice(since)

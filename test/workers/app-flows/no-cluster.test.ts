@@ -50,7 +50,7 @@ async function clusterOfMachine() {
 test('without clusters.yaml, no connection goes to a cluster: to nothing but GitHub', async () => {
   await clusterOfMachine()
   const ports = triedPorts()
-  const stage = await startStage({ settings: { CLUSTERS_FILE: undefined } })
+  const stage = await startStage({ settings: { CLUSTERS_FILE: undefined, FLEETS: 'acme/fleet' } })
   onTestFinished(() => stage.close())
   const { github } = stage
   await stage.settle()
