@@ -136,6 +136,6 @@ test('ordinary sentences stay readable', () => {
   expect(prose('The account may do this (ClusterRole "edit", group "ops").')).toBe(
     'The account may do this (ClusterRole `edit`, group `ops`).',
   )
-  expect(prose('2 violations: tenant ops-team on staging')).toBe('2 violations: tenant ops-team on staging')
+  expect(prose('1 violation in ops-team (production, staging)')).toBe('1 violation in ops-team (production, staging)')
   expect(outsideOfCode(prose(HOSTILE))).toMatch(/^[A-Za-z .]*$/)
 })
