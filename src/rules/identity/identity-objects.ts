@@ -102,7 +102,7 @@ function* takenAway(node: FleetNode, context: RuleContext, before: RuleContext['
     if (account === undefined) continue
     if (kind === ACCOUNT && isDeclaredAccount(config, { cluster: node.cluster, namespace, name, ofTenant: true }))
       continue
-    yield gone(node, object, account)
+    yield gone(node, object, account, index)
   }
 }
 
@@ -129,10 +129,10 @@ function accountsOf(object: KubeObject): string[] {
   })
 }
 
-function gone(node: FleetNode, object: KubeObject, account: string): Violation {
+function gone(node: FleetNode, object: KubeObject, account: string, index: RuleContext['index']): Violation {
   const { kind } = idOf(object)
   return new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-    ...removalOf(object, node),
+    ...removalOf(object, node, index),
     message: message`${whoOf(object)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   })

@@ -61,6 +61,7 @@ export const massDeletion: Rule = {
     yield removed(
       node,
       heir,
+      index,
       isOwn,
       unseen ? message`all objects that it applied` : message`${count} ${count === 1 ? 'object' : 'objects'}`,
     )
@@ -73,14 +74,16 @@ export const massDeletion: Rule = {
  */
 export function removalOf(
   object: KubeObject,
-  { objects }: FleetNode,
+  { key }: FleetNode,
+  index: FleetIndex,
 ): Pick<Violation, 'isBefore' | 'leads' | 'follows'> {
   const own = objectCause(idOf(object))
   const { file, line } = object.root.origin
   const isMoved = (one: KubeObject) =>
     one.root.origin.line === line && one.root.origin.file === file && kindOf(one) === kindOf(object)
   const move = moveCause(object)
-  if (move === undefined || !objects.some(isMoved)) return { isBefore: true, leads: [own] }
+  // asked of the index, because the node may be another one than the rule runs for
+  if (move === undefined || !index.objectsOf(key).some(isMoved)) return { isBefore: true, leads: [own] }
   return { isBefore: true, leads: [own, move], follows: [move] }
 }
 
@@ -96,10 +99,10 @@ function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): 
   })
 }
 
-function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
+function removed(node: FleetNode, heir: FleetNode, index: FleetIndex, isOwn: boolean, what: Message): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
   return new Subject({ node: heir, object: node.kustomization }).violation(['metadata', 'name'], 'removed', {
-    ...removalOf(node.kustomization, heir),
+    ...removalOf(node.kustomization, heir, index),
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
     fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
@@ -126,7 +129,7 @@ function* removedTenant(
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
     yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-      ...removalOf(object, node),
+      ...removalOf(object, node, index),
       message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}. With it,` : message`${objectPart(kind, '', name)} is removed. With it,`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', by ? 'Kustomization' : kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     })

@@ -60,7 +60,7 @@ function* violations(
     for (const { object, tenant } of dependentsOf(support, gone.includes(support), change)) {
       const { kind, namespace, name } = idOf(object)
       const key = JSON.stringify([kind, namespace, name])
-      if (!seen.has(key)) yield violation(node, support, keptBinding(node, support, gone), object, tenant)
+      if (!seen.has(key)) yield violation(node, support, keptBinding(node, support, gone), object, tenant, change.index)
       seen.add(key)
     }
   }
@@ -87,6 +87,7 @@ function violation(
   kept: KubeObject | undefined,
   object: KubeObject,
   tenant: string,
+  index: ClusterChange['index'],
 ): Violation {
   const of = idOf(support)
   const { kind } = idOf(object)
@@ -105,7 +106,7 @@ function violation(
   }
   return found({
     origin: originAt(support.root, ['metadata', 'name']),
-    ...removalOf(support, node),
+    ...removalOf(support, node, index),
     message: message`${deletes}, which this change removes. The objects stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })
