@@ -113,7 +113,8 @@ describe.skipIf(!haveAssets())('encrypted objects', () => {
     expect(node.confidential).toEqual([0])
   })
 
-  const UNKNOWN = /^it could not be evaluated: .* takes an unknown value, .* the tenant, who encrypted it there/
+  const UNKNOWN =
+    /^it could not be evaluated: .* takes a value that only the cluster has\. It is controlled by the tenant, who encrypted it there/
   const OTHER = 'with its encrypted values decrypted, it would apply other objects'
   const violates = (rule: string, object = '') =>
     `with its encrypted values decrypted, it violates ${rule}${object}. Change the encrypted file, or write the value in clear to see more`

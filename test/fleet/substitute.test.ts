@@ -7,7 +7,7 @@ import { fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
 const own = '  sourceRef: {kind: GitRepository, name: flux-system}\n'
 const from = (...entries: string[]) => `  postBuild: {substituteFrom: [${entries.join(', ')}]}\n`
 const kustomization = (name: string, spec: string, namespace = 'flux-system', source = own) =>
-  `---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n${source}  serviceAccountName: kustomize-controller\n  path: ./${name}\n${spec}`
+  `---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n  interval: 1h\n  prune: true\n${source}  serviceAccountName: kustomize-controller\n  path: ./${name}\n${spec}`
 const values = (name: string, data: string, namespace = 'flux-system') =>
   `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: ${namespace}}\ndata: ${data}\n`
 const shown = values('shown', '{is: "${A}"}')
@@ -89,7 +89,7 @@ describe('values come from what the fleet renders', () => {
 
     test.each(cases)('%s are missing where undeclared values are forbidden', (_what, more, folders) => {
       const file = { '.github/bailiwick.yaml': 'undeclaredValues: forbid\n' }
-      expect(seen(input(more, folders, file), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
+      expect(seen(input(more, folders, file), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:11')
     })
 
     test('through values of values', () => {
@@ -200,7 +200,9 @@ describe('values that only the cluster has', () => {
     test('are missing where the fleet forbids them', () => {
       const { notSeen } = fleetOf(undeclared(needed, shown, strict))
       expect(notSeen).toEqual([])
-      expect(seen(undeclared(needed, shown, strict), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
+      expect(seen(undeclared(needed, shown, strict), 'user')).toBe(
+        'flux-missing-variable clusters/staging/more.yaml:11',
+      )
       expect(seen(undeclared(optional, shown, strict), 'user')).toBe('flux-missing-variable user/all.yaml:5')
     })
 

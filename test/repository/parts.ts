@@ -65,6 +65,7 @@ export const PURE = [
 export const PACKAGES: Record<string, readonly string[]> = {
   // Its tables are packed.
   'src/schema': ['node:zlib'],
+  'src/expr/regexp': ['re2js'],
   'src/kustomize': ['yaml'],
   'src/tenants': ['yaml'],
   'src/surface/command': ['yaml'],

@@ -70,7 +70,7 @@ test('an artifact of the repository, which nobody declares, is all of the reposi
   expect(paths(files)).toEqual(['flux-system ./clusters/prod 2', 'apps ./apps 1'])
   const { verdict, nodes } = evaluationOf({ fleet: files })
   expect(verdict.result).toBe('pass')
-  expect(verdict.summary).toContain('content of 1 source assumed')
+  expect(verdict.summary).toContain('The content of 1 source is assumed')
   expect(verdict.notSeen).toEqual([
     {
       source: 'OCIRepository/flux-system/flux-system',

@@ -55,7 +55,9 @@ describe.skipIf(missing)(`approving a prune before the merge${missing ? ` (${mis
     expect(await own()).toHaveLength(26)
     await open('empty', empty, ['staging/batch.yaml'])
     expect(check('empty')).toMatchObject({ conclusion: 'success' })
-    expect(text('empty')).toContain('### Deletes much at once (1 Kustomization)')
+    expect(text('empty')).toContain(
+      '<summary>Deletes much at once (1 Kustomization). After the merge, the worker waits',
+    )
     expect(text('empty')).toMatch(/it would delete 25 of 2\d objects \(24 ConfigMap, 1 Deployment\): .* and 20 more/)
     expect(digestOf('empty')).toMatch(/^[0-9a-f]{32}$/)
     // another tenant's push would not know of it
