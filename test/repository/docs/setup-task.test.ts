@@ -95,7 +95,7 @@ test('the commands of docs/tutorial.md that need an App do what the page says, f
   const app = [...github.world.apps.values()].at(-1)!
   github.install(app, 'acme', 'all', 'ada')
   app.webhookUrl = `http://127.0.0.1:${port}/api/github/webhooks`
-  const served = runProgram(npmScript(start!.commands), { ...base, PORT: String(port) }, clone)
+  const served = runProgram(npmScript(start!.commands), { ...base, PORT: String(port), FLEETS: 'acme/fleet' }, clone)
   onTestFinished(() => served.end())
   const reports = () => [...github.repositoryNamed('acme/fleet').issues.values()]
   await until(() => reports().length > 0, 60_000)
