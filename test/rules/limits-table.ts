@@ -203,6 +203,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   memory: [
     'src/rules/secrets/sops-files.ts MAX_WITHOUT_SOPS',
     'src/git/working-copy.ts MAX_KEPT',
+    'src/git/disk-limit.ts KEPT_SHARE',
     'src/fleet/rendering/render-memory.ts MAX_READINGS',
     'workers/gate/keep-pages.ts KEEP_PULLS_LIMIT_MS',
     'workers/jobs/write-trail.ts LIMIT_MS',

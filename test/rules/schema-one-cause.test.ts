@@ -19,7 +19,7 @@ spec:
 
 const found = (text: string) => {
   const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev: withResource(text) })), { revisionSet: '' })
-  return verdict.warnings.flatMap(({ rule, origin, fix }) =>
+  return [...verdict.violations, ...verdict.warnings].flatMap(({ rule, origin, fix }) =>
     rule === 'schema-mismatch' && origin.file === 'deploy/extra.yaml' ? [`${origin.line} ${fix}`] : [],
   )
 }
