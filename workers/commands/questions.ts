@@ -24,7 +24,7 @@ export async function helpFor(
 ): Promise<string> {
   const here = all.filter(({ where }) => where === 'anywhere' || command.comment.issue.pullRequest)
   const allowed = await Promise.all(here.map(one => one.may(command)))
-  const offered = here.filter((_, index) => allowed[index])
+  const offered = here.filter((_, index) => allowed[index] === true)
   return helpText(command.comment.author.login, offered, about)
 }
 

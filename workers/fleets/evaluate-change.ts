@@ -4,12 +4,14 @@ import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
 import { FLEET_FILE, type GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../../src/fleet/model/source-access.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
-import type { GitHubRepository } from '../../src/github/client/octokit.ts'
+import { listOurCheckRuns } from '../../src/github/checks.ts'
+import { isOurs, type OurRepository } from '../../src/github/client/octokit.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listPushers } from '../../src/github/people.ts'
 import { type PullRequest, pullsOfMergeGroup, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import { withPresentNames } from '../../src/report/outcome.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { approvalOf } from '../../src/surface/command/record.ts'
 import { affectedRepositories } from '../../src/verdict/affected-repositories.ts'
 import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
 import type { Changes } from '../../src/verdict/diff/changes.ts'
@@ -226,16 +228,16 @@ export async function answersOf(subject: Case, pull: PullRequest): Promise<reado
 }
 
 /**
- * The contributors of a pull request: its author and everyone who pushed to its head. Read from GitHub on first use,
- * once.
+ * The contributors of a pull request: its author and everyone who pushed to its head; of one that our App opened, who
+ * approved that head by a command. Read from GitHub on first use, once.
  */
-export function peopleOfPull(subject: GitHubRepository, pull: PullRequest): Contributors {
+export function peopleOfPull(subject: OurRepository, pull: PullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
 /** The contributors of a merge group: those of each pull request in it, down to the base commit. */
 export function peopleOfGroup(
-  subject: GitHubRepository,
+  subject: OurRepository,
   branch: string,
   group: { readonly sha: string; readonly base: string },
 ): Contributors {
@@ -254,10 +256,13 @@ export function peopleOfGroup(
 }
 
 /** Undefined if one of them is not a person, or GitHub does not show who it was. */
-async function broughtBy(
-  { octokit, ...own }: GitHubRepository,
-  { author, head }: PullRequest,
-): Promise<readonly string[] | undefined> {
+async function broughtBy(subject: OurRepository, pull: PullRequest): Promise<readonly string[] | undefined> {
+  const { octokit, app, ...own } = subject
+  const { author, head } = pull
+  if (author && isOurs(app, { user: author })) {
+    const by = approvalOf(pull, await listOurCheckRuns(subject, head.sha))?.by
+    return by === undefined ? undefined : [by]
+  }
   if (author?.type !== 'User' || head.repository === null) return undefined
   const [owner, repo] = head.fork ? head.repository.split('/') : [own.owner, own.repo]
   if (!owner || !repo) return undefined

@@ -122,11 +122,20 @@ export function approvalRecord({ by, at, pull, base }: ApprovalRecord, sha: stri
   }
 }
 
-/** Reads an approval from the text of its check run; undefined if we did not write it. */
-export function readApprovalRecord(text: string): ApprovalRecord | undefined {
-  const { pull, ...record } = readRecord(text) ?? {}
+/** The approval of the present head of a pull request onto its base, among our check runs of that head. */
+export function approvalOf(
+  pull: { readonly number: number; readonly head: { readonly sha: string }; readonly base: { readonly ref: string } },
+  runs: readonly {
+    readonly name: string
+    readonly headSha: string
+    readonly conclusion: string | null
+    text: string
+  }[],
+): ApprovalRecord | undefined {
+  const run = runs.find(({ name, headSha }) => name === APPROVAL_RUN && headSha === pull.head.sha)
+  const { pull: number, ...record } = (run?.conclusion === 'success' ? readRecord(run.text) : undefined) ?? {}
   const texts = textsOf(record, 'by', 'at', 'base')
-  return texts && typeof pull === 'number' ? { ...texts, pull } : undefined
+  return texts && number === pull.number && texts.base === pull.base.ref ? { ...texts, pull: number } : undefined
 }
 
 export const APPROVE_PRUNE_USAGE = 'approve-prune DIGEST...'

@@ -161,6 +161,11 @@ describe('with no word of operator and organization', () => {
       },
     })
     expect(reportsOf(github, FLEET)).toEqual([])
+    const issue = github.issue({ repo: FLEET, title: 'Gate?', as: 'ada' }).number
+    expect(await command(stage, { repo: FLEET, issue, as: 'ada', body: '/bailiwick gate' })).toEqual({
+      reactions: ['-1'],
+      replies: [expect.stringMatching(/no fleet is designated[\s\S]*comments `\/bailiwick designate`/)],
+    })
     github.push({ repo: FLEET, files: fleetFiles(FLEET), as: 'ada' })
     await stage.settle()
     expect(reportOf(github, FLEET).body).toContain('### Not designated')
