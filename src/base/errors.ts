@@ -129,3 +129,16 @@ export function unlessRefused<T, U>(otherwise: U, step: () => T): T | U {
     throw error
   }
 }
+
+/** Whether there is no such file: it was never there, or another process deleted it. */
+export const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** What is read; undefined where there is no such file. */
+export async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}

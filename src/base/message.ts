@@ -155,6 +155,9 @@ export function fixOf({ fix = '', typedFix }: Pick<Worded, 'fix' | 'typedFix'>):
   return typedMessage({ message: fix, typed: typedFix })
 }
 
+/** A text with a mark at its end, so that a new sentence can follow. Messages of errors have none. */
+export const ended = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
 /** A clause as the start of a sentence: its first word of ours is written large. */
 export function capital(text: string | Message): Message {
   const [first, ...rest] = asMessage(text).parts

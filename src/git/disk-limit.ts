@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessGone } from '../base/errors.ts'
 
 /** After a pass so much of the limit is used, so that not every write begins another one. */
 const KEPT_SHARE = 0.8
@@ -58,14 +59,14 @@ export class DiskLimit {
 }
 
 async function filesIn(dir: string): Promise<StoredFile[]> {
-  const entries = await readdir(dir, { withFileTypes: true }).catch(() => [])
+  const entries = (await unlessGone(readdir(dir, { withFileTypes: true }))) ?? []
   const files: StoredFile[] = []
   for (const entry of entries) {
     const path = join(dir, entry.name)
     if (entry.isDirectory()) files.push(...(await filesIn(path)))
     else {
       // another process may have deleted it
-      const found = await stat(path).catch(() => undefined)
+      const found = await unlessGone(stat(path))
       if (found)
         files.push({
           path,

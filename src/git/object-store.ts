@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { BailiwickError } from '../base/errors.ts'
+import { BailiwickError, isGone, unlessGone } from '../base/errors.ts'
 import { DiskLimit } from './disk-limit.ts'
 import { checkPaths, checkSize, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
 import {
@@ -50,7 +50,7 @@ export class ObjectStore {
     const cached = this.#blobs.get(id)
     if (cached) return cached
     const file = this.#fileOf('blobs', id)
-    const content = await readIfThere(file)
+    const content = await unlessGone(readFile(file))
     if (!content) return undefined
     if (objectId('blob', content) !== id) {
       await rm(file, { force: true })
@@ -72,7 +72,7 @@ export class ObjectStore {
   /** Flat listing of a tree, or undefined where the store has none that hashes to its id. */
   async readListing(treeId: string): Promise<readonly ListedEntry[] | undefined> {
     const file = this.#fileOf('trees', treeId)
-    const content = await readIfThere(file)
+    const content = await unlessGone(readFile(file))
     if (!content) return undefined
     const entries = parseListing(content.toString())
     if (entries && treeIdOf(entries) === treeId) return entries
@@ -89,7 +89,7 @@ export class ObjectStore {
 
   /** Tree id of a commit as it was remembered, or undefined. `repository` keeps one repository's answers from another's. */
   async readCommitTree(repository: string, commit: string): Promise<string | undefined> {
-    const text = (await readIfThere(this.#commitFile(repository, commit)))?.toString() ?? ''
+    const text = (await unlessGone(readFile(this.#commitFile(repository, commit))))?.toString() ?? ''
     const [tree, sum] = text.split(' ')
     return tree && ID.test(tree) && sum === objectId('blob', Buffer.from(`${commit} ${tree}`)) ? tree : undefined
   }
@@ -125,21 +125,12 @@ export class ObjectStore {
   }
 }
 
-async function readIfThere(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
 /** A reader in another process sees the whole file or none. */
 async function writeAtomically(file: string, content: Uint8Array | string): Promise<void> {
   const draft = `${file}.${process.pid}.${randomUUID()}.tmp`
   try {
     await writeFile(draft, content, { flag: 'wx' }).catch(async error => {
-      if (!isCode(error, 'ENOENT')) throw error
+      if (!isGone(error)) throw error
       await mkdir(dirname(file), { recursive: true })
       await writeFile(draft, content, { flag: 'wx' })
     })
@@ -148,10 +139,6 @@ async function writeAtomically(file: string, content: Uint8Array | string): Prom
     await rm(draft, { force: true })
     throw error
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
 
 /** Contents that are kept; what was forgotten is read again. */

@@ -1,3 +1,5 @@
+import { isGateRuleset } from '../verdict/branch-ruleset.ts'
+import { HOLD_LABEL } from '../verdict/decide.ts'
 import { unlessMissing } from './client/github-error.ts'
 import type { GitHubRepository } from './client/octokit.ts'
 
@@ -8,10 +10,6 @@ export interface Trace {
   readonly byHand: string
   remove(): Promise<unknown>
 }
-
-/** The rulesets of `/bailiwick gate`. */
-const RULESET = /^Bailiwick(?: \(.+\))?$/
-const HOLD = 'bailiwick/hold'
 
 /**
  * What the App left in a repository, in an order in which it can be removed: rulesets first, so that nothing requires a check that
@@ -25,10 +23,10 @@ export async function listTraces({ octokit, owner, repo }: GitHubRepository, slu
   const creator = `${slug}[bot]`
   const open = await unlessMissing(octokit.paginate(issues.listForRepo, { ...at, creator, state: 'open' }))
   const refs = await unlessMissing(octokit.paginate(git.listMatchingRefs, { ...at, ref: 'heads/bailiwick/' }))
-  const label = await unlessMissing(issues.getLabel({ ...at, name: HOLD }))
+  const label = await unlessMissing(issues.getLabel({ ...at, name: HOLD_LABEL }))
   return [
     ...(rulesets ?? [])
-      .filter(one => RULESET.test(one.name))
+      .filter(({ name: title }) => isGateRuleset(title))
       .map(({ id, name: title }) => ({
         what: `ruleset ${title} of ${name}`,
         byHand: 'delete it at Settings, Rules, Rulesets',
@@ -47,9 +45,9 @@ export async function listTraces({ octokit, owner, repo }: GitHubRepository, slu
     ...(label
       ? [
           {
-            what: `label ${HOLD} of ${name}`,
+            what: `label ${HOLD_LABEL} of ${name}`,
             byHand: 'delete it',
-            remove: () => issues.deleteLabel({ ...at, name: HOLD }),
+            remove: () => issues.deleteLabel({ ...at, name: HOLD_LABEL }),
           },
         ]
       : []),

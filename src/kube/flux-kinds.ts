@@ -38,7 +38,6 @@ interface Row {
   readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
   /** Fields of `spec` that every version of Flux 2 requires. */
   readonly requires?: string
-  readonly scope?: 'Cluster'
   /** A source, by what its content is: commits, content that is not in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
   /** A Kustomization may take its content. */
@@ -59,8 +58,8 @@ interface Row {
   readonly configuresFlux?: true
   /** Where it says from which folder the Flux Operator starts a cluster. */
   readonly starts?: Field
-  /** Nothing looks at it again and again, as other objects say how often. */
-  readonly isWrittenOnce?: true
+  /** It does not say how often it is looked at. */
+  readonly hasNoInterval?: true
   /** What signatures of its content are checked for. */
   readonly verify?: Field
   /** Maps whose keys people choose. */
@@ -73,10 +72,8 @@ interface Row {
   readonly ownerLabels?: string
 }
 
-interface FluxKind extends Row {
-  /** As rules and addresses name its objects. */
-  readonly plural: string
-}
+/** `plural`: as rules and addresses name its objects. */
+type FluxKind = Row & { readonly plural: string }
 
 export const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io'
 export const HELM_GROUP = 'helm.toolkit.fluxcd.io'
@@ -85,9 +82,6 @@ export const EXTENSIONS_GROUP = 'source.extensions.fluxcd.io'
 const IMAGE_GROUP = 'image.toolkit.fluxcd.io'
 const NOTIFICATION_GROUP = 'notification.toolkit.fluxcd.io'
 export const OPERATOR_GROUP = 'fluxcd.controlplane.io'
-const TOFU_GROUP = 'infra.contrib.fluxcd.io'
-const KLUCTL_GROUP = 'gitops.kluctl.io'
-const CUE_GROUP = 'cue.contrib.flux.io'
 
 export const KUSTOMIZATION = `${KUSTOMIZE_GROUP}/Kustomization`
 export const HELM_RELEASE = `${HELM_GROUP}/HelmRelease`
@@ -236,7 +230,7 @@ const ROWS: readonly Row[] = [
     kind: 'ExternalArtifact',
     shortNames: ['ea'],
     versions: ['v1'],
-    isWrittenOnce: true,
+    hasNoInterval: true,
     served: { v1: [7] },
     source: 'opaque',
     deployable: true,
@@ -314,7 +308,7 @@ const ROWS: readonly Row[] = [
     group: OPERATOR_GROUP,
     kind: 'FluxInstance',
     versions: ['v1'],
-    isWrittenOnce: true,
+    hasNoInterval: true,
     secrets: 'spec.sync.pullSecret spec.distribution.pullSecret spec.distribution.artifactPullSecret',
     configuresFlux: true,
     starts: ['spec', 'sync'],
@@ -323,7 +317,7 @@ const ROWS: readonly Row[] = [
     group: OPERATOR_GROUP,
     kind: 'FluxReport',
     versions: ['v1'],
-    isWrittenOnce: true,
+    hasNoInterval: true,
     configuresFlux: true,
   },
   {
@@ -349,7 +343,7 @@ const ROWS: readonly Row[] = [
     sends: { secrets: 'spec.secretRef', address: 'spec.url' },
   },
   {
-    group: TOFU_GROUP,
+    group: 'infra.contrib.fluxcd.io',
     kind: 'Terraform',
     shortNames: ['tf'],
     versions: ['v1alpha2', 'v1alpha1'],
@@ -364,7 +358,7 @@ const ROWS: readonly Row[] = [
       'spec.varsFrom.* spec.cliConfigSecretRef spec.backendConfigsFrom.* spec.fileMappings.*.secretRef spec.readInputsFromSecrets.* spec.vars.*.valueFrom.secretKeyRef spec.vars.*.valueFrom.configMapKeyRef:ConfigMap',
   },
   {
-    group: KLUCTL_GROUP,
+    group: 'gitops.kluctl.io',
     kind: 'KluctlDeployment',
     versions: ['v1beta1'],
     applies: { controller: 'kluctl-controller' },
@@ -372,7 +366,7 @@ const ROWS: readonly Row[] = [
       'spec.kubeConfig.secretRef spec.decryption.secretRef spec.source.secretRef spec.helmCredentials.*.secretRef spec.credentials.git.*.secretRef spec.credentials.helm.*.secretRef spec.credentials.oci.*.secretRef',
   },
   {
-    group: CUE_GROUP,
+    group: 'cue.contrib.flux.io',
     kind: 'CueInstance',
     versions: ['v1alpha1'],
     references: [

@@ -180,7 +180,7 @@ export function measureJobs(queue: Queue, metrics: Metrics, log: Pick<Log, 'debu
           }
           const { addedAt, delivery } = attempt
           const done = { seconds: Math.round(performance.now() - started) / 1_000 }
-          // what a webhook asked for is told, what a timer repeats is not
+          // jobs that a timer repeats would fill the log
           log[delivery === undefined ? 'debug' : 'info'](done, 'job done')
           if (addedAt !== undefined && VERDICTS.has(name))
             metrics.verdictPublished(name, (Date.now() - addedAt) / 1_000)

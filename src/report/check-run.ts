@@ -1,6 +1,6 @@
 import { BailiwickError, type ErrorCode } from '../base/errors.ts'
 import { bullets, code, markdownOf, prose } from '../base/markup.ts'
-import { fixOf, type Message, type MessagePart, typedMessage } from '../base/message.ts'
+import { ended, fixOf, type Message, type MessagePart, typedMessage } from '../base/message.ts'
 import { firstNames } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
@@ -14,6 +14,7 @@ import {
 } from '../verdict/decide.ts'
 import { isUnchanged } from '../verdict/diff/changes.ts'
 import { cut, MAX_TITLE } from '../verdict/headline.ts'
+import { uncheckedText, unseenFiles } from '../verdict/summary.ts'
 import { countsText } from './changes.ts'
 import {
   type Annotation,
@@ -31,7 +32,7 @@ import { type View, viewFor } from './text/audience.ts'
 import { decisionSentences } from './text/decisions.ts'
 import { count, headlineOf, limitsText } from './text/findings.ts'
 import { fitBudget, fold, type Section, VISIBLE_LINES } from './text/fit-budget.ts'
-import { ended, placeOf, shortUrl } from './text/place.ts'
+import { placeOf, shortUrl } from './text/place.ts'
 import { pruneSection, verdictSections, wouldBreak } from './verdict-sections.ts'
 
 /**
@@ -172,10 +173,8 @@ function decidedTitle(outcome: GateOutcome, decisions: HumanDecisions): string |
   if (by === 'override') return `Overridden by ${override?.by}: ${override?.reason}`
   if (by !== 'required-approval') return undefined
   const isFork = missing.every(({ rule }) => rule === 'gate-fork-untrusted')
-  const [first] = missing
-  if (first && missing.every(({ rule }) => rule === UNSEEN_CHANGE)) {
-    // what is not visible, and what may read it, stands in the summary
-    return `Approval required: ${first.message.replace(/: .*/s, '')}`
+  if (outcome && !(outcome instanceof BailiwickError) && missing.every(({ rule }) => rule === UNSEEN_CHANGE)) {
+    return `Approval required: ${uncheckedText(unseenFiles(outcome).length)}`
   }
   return `Approval required: a ${isFork ? 'maintainer' : 'fleet admin'} must approve this commit`
 }

@@ -39,6 +39,10 @@ export function rulesetNameOf(check: string): string {
   return check === CHECK_NAME ? RULESET_NAME : `${RULESET_NAME}${check.slice(CHECK_NAME.length)}`
 }
 
+/** Whether a ruleset has a name that `/bailiwick gate` gives. */
+export const isGateRuleset = (name: string): boolean =>
+  name === RULESET_NAME || (name.startsWith(`${RULESET_NAME} (`) && name.endsWith(')'))
+
 /**
  * Builds the ruleset that gates these branches for everyone: our check required from our App, branches up to date, pull
  * requests only, no force push or deletion. It requires no reviews, which the repository decides. Undefined if a branch

@@ -52,6 +52,9 @@ export interface GivenApproval {
   readonly by: string
 }
 
+/** The label that holds a pull request. It is on GitHub, so it is visible and independent of this process. */
+export const HOLD_LABEL = 'bailiwick/hold'
+
 /** Everything besides the verdict that affects the decision: hold, override and required approvals. */
 export interface HumanDecisions {
   /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */

@@ -1,7 +1,8 @@
+import { ended } from '../base/message.ts'
 import { andMore } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
-import { countFindings, uncheckedText } from './summary.ts'
+import { compare, countFindings, distinct, isNew, uncheckedText, unseenFiles } from './summary.ts'
 
 /** All of a verdict but its first line. */
 type Unsummed = Omit<Verdict, 'summary'>
@@ -30,7 +31,7 @@ export function withSummary(verdict: Unsummed): Verdict {
 export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): string {
   const title = titleOf(verdict, elsewhere)
   // what limits a pass follows in whole sentences
-  return [sentence(title.startsWith('Passed') ? title.split(';')[0]! : title), ...limitsOf(verdict)].join(' ')
+  return [ended(title.startsWith('Passed') ? title.split(';')[0]! : title), ...limitsOf(verdict)].join(' ')
 }
 
 /**
@@ -102,8 +103,8 @@ function passTitle(verdict: Unsummed, warnings: number): string {
 
 /** What limits a pass, in a few words each, the most important first. */
 function caveats(verdict: Unsummed): string[] {
-  const { changedFiles = [], requiredApprovals, violations, errors, evaluated, belowErrors = 0 } = verdict
-  const files = changedFiles.filter(({ state }) => state === 'unseen').length
+  const { requiredApprovals, violations, errors, evaluated, belowErrors = 0 } = verdict
+  const files = unseenFiles(verdict).length
   const versions = newVersionsOf(verdict)
   const of = (state: Finding['state']) => countFindings(violations.filter(one => one.state === state))
   const existing = causesOf(errors.filter(one => !isNew(one)))
@@ -175,13 +176,13 @@ function unseen(verdict: Unsummed): string[] {
 }
 
 /** Files of the change that what is not visible may apply: no result is read as one about them. */
-function unchecked({ changedFiles = [], requiredApprovals }: Unsummed): string[] {
-  const files = changedFiles.filter(({ state }) => state === 'unseen')
+function unchecked(verdict: Unsummed): string[] {
+  const files = unseenFiles(verdict)
   if (files.length === 0) return []
   const why = distinct(files.flatMap(({ by }) => by))
-  const asks = requiredApprovals.some(({ because }) => because !== undefined)
-  const text = sentence(
-    `${uncheckedText(files.length, cut(why[0]!))}${why.length > 1 ? ` (and ${why.length - 1} more)` : ''}`,
+  const asks = verdict.requiredApprovals.some(({ because }) => because !== undefined)
+  const text = ended(
+    `${uncheckedText(files.length)}: ${cut(why[0]!)}${why.length > 1 ? ` (and ${why.length - 1} more)` : ''}`,
   )
   return [text, ...(asks ? ['A fleet admin must approve them.'] : [])]
 }
@@ -202,7 +203,7 @@ function approvals({ requiredApprovals }: Unsummed): string[] {
   const [first] = all
   if (!first) return []
   const more = all.length > 1 ? ` (and ${all.length - 1} more)` : ''
-  return [sentence(`A fleet admin must approve the change: ${cut(first.message).replace(/\.$/, '')}${more}`)]
+  return [ended(`A fleet admin must approve the change: ${cut(first.message).replace(/\.$/, '')}${more}`)]
 }
 
 /** Existing findings: they do not block, and what they keep from being applied is listed. */
@@ -281,10 +282,6 @@ function onlyNames({ clusters, tenants }: NonNullable<Unsummed['filter']>): stri
   return [...of('cluster', clusters), ...of('tenant', tenants)]
 }
 
-const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
-
-const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
-
 /** A text of at most so many characters; never cut inside a word, unless it is one word. */
 export function cut(text: string, most = MAX_TEXT): string {
   if (text.length <= most) return text
@@ -297,6 +294,3 @@ export function cut(text: string, most = MAX_TEXT): string {
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
-
-const distinct = (list: readonly string[]) => [...new Set(list)]
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -188,23 +188,26 @@ function byWeight(one: FindingGroup, other: FindingGroup): number {
 const weightOf = ({ finding, followers }: FindingGroup): number =>
   Math.min(WEIGHT[finding.severity], ...followers.map(weightOf))
 
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-const distinct = (list: readonly string[]) => [...new Set(list)]
+export const distinct = (list: readonly string[]) => [...new Set(list)]
 
 /** The approvals as shown to people: files that were not checked for the same cause are one, at the first file. */
 export function groupApprovals(approvals: readonly RequiredApproval[]): RequiredApproval[] {
   const groups = Map.groupBy(approvals, one => (one.because === undefined ? one : `${one.rule} ${one.because}`))
   return [...groups.values()].map(all => {
     const [first] = all as [RequiredApproval, ...RequiredApproval[]]
-    return first.because === undefined ? first : { ...first, message: uncheckedText(all.length, first.because) }
+    return first.because === undefined ? first : { ...first, message: `${uncheckedText(all.length)}: ${first.because}` }
   })
 }
 
-/** How many files of a change were not evaluated, and why. */
-export function uncheckedText(files: number, why: string): string {
-  return `${files} changed ${files === 1 ? 'file was' : 'files were'} not checked: ${why}`
-}
+/** How many files of a change were not evaluated. */
+export const uncheckedText = (files: number): string =>
+  `${files} changed ${files === 1 ? 'file was' : 'files were'} not checked`
+
+/** Files of a change that what is not visible may apply. */
+export const unseenFiles = ({ changedFiles = [] }: Pick<Verdict, 'changedFiles'>) =>
+  changedFiles.filter(({ state }) => state === 'unseen')
 
 /** What a verdict comes to: only what is new decides, an error before a violation. */
 export function resultOf(violations: readonly Finding[], errors: readonly NodeFailure[]): Verdict['result'] {
@@ -212,4 +215,4 @@ export function resultOf(violations: readonly Finding[], errors: readonly NodeFa
   return violations.some(isNew) ? 'fail' : 'pass'
 }
 
-const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
+export const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'

@@ -97,7 +97,7 @@ test('more commits are asked for while a node builds in none, and then it is unk
   const { verdict } = evaluateFleet(fleet, { revisionSet: '' })
   const entry = expect.objectContaining({ source: 'Kustomization/flux-system/tenants', what: 'facts' })
   expect(verdict.notSeen).toEqual(expect.arrayContaining([entry]))
-  expect(verdict.summary).toContain('1 Kustomization that never built not visible')
+  expect(verdict.summary).toContain('Not visible: 1 Kustomization that never built.')
   expect(terminalText(verdict, '')).toContain(
     'not visible: Kustomization/flux-system/tenants: it cannot be rendered on cluster',
   )

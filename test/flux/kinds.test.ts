@@ -32,7 +32,7 @@ describe('the table of kinds says what the projects say', () => {
     expect(row.plural).toBe(facts.plural)
     expect(resourceOf(`${row.group}/v1`, row.kind, new Map())).toBe(facts.plural)
     expect(row.shortNames ?? []).toEqual(words(facts.shortNames))
-    expect(row.scope ?? 'Namespaced').toBe(facts.scope)
+    expect(facts.scope).toBe('Namespaced')
     expect([...row.versions].sort()).toEqual(words(facts.versions).sort())
     const served = Object.entries(row.served ?? {}).map(([name, minors]) => `${name}:${minors.join('-')}`)
     expect(served).toEqual(words('served' in facts ? facts.served : ''))

@@ -141,7 +141,7 @@ export const HOSTILE: Readonly<Record<string, Hostile>> = {
     }),
     code: 'render-limits',
   },
-  'a pattern of nested repetitions': target('((((a{1,30}){1,30}){1,30}){1,30}){1,30}', 'a', 'kustomize-unsupported'),
+  'a pattern of nested repetitions': target('((((a{1,30}){1,30}){1,30}){1,30}){1,30}', 'a', 'kustomize-invalid'),
   'a base that is its own': { files: () => ({ 'kustomization.yaml': 'resources: [.]\n' }), code: 'render-limits' },
   'bases in a circle': {
     files: () => ({

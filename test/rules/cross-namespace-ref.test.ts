@@ -130,7 +130,7 @@ test("another tenant's source is a violation, and its content is not shown", () 
   const text = object(
     kustomize,
     'Kustomization',
-    '  sourceRef: {kind: GitRepository, name: ops-team, namespace: ops}\n  path: ./deploy\n',
+    '  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: ops-team, namespace: ops}\n  path: ./deploy\n',
   )
   const { verdict, nodes } = evaluationOf(miniFleet({ dev: withResource(text) }))
   expect(verdict.violations.map(one => one.rule)).toEqual(['cross-namespace-ref'])
@@ -175,7 +175,8 @@ test.each([
 })
 
 test('under the flag the message tells what the list says, too', () => {
-  const given = miniFleet({ fleet: shared('[{matchLabels: {}}]'), dev: withResource(release) })
+  const text = release.replace('spec:\n', 'spec:\n  interval: 5m\n')
+  const given = miniFleet({ fleet: shared('[{matchLabels: {}}]'), dev: withResource(text) })
   const [found] = evaluationOf(given).verdict.violations
   expect(found!.message).toContain('The access control list of the source admits the namespace')
   expect(found!.message).toContain("can't access 'HelmRepository/flux-system/charts', cross-namespace references")

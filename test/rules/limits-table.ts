@@ -58,6 +58,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kustomize/build-budget.ts MAX_OBJECT',
     'src/kustomize/pipeline/generate-object.ts MAX_LINE',
     'src/expr/regexp/compile-pattern.ts MAX_SIZE',
+    'src/expr/regexp/compile-pattern.ts MAX_COPIES',
     'src/expr/regexp/compile-pattern.ts MAX_LENGTH',
     'src/tenants/onboard/tenant-form.ts LONGEST',
     // owners are shown beside what GitHub asks for anyway

@@ -203,6 +203,10 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     passes(pattern(states(2_100)), pattern(states(2_101)), /too many parts/)
     expect(outcome(named(states(2_101)))).toMatch(/^kustomize-unsupported/)
   },
+  'src/expr/regexp/compile-pattern.ts MAX_COPIES': () => {
+    passes(named('a{1000}'), named('a{1001}'), /^kustomize-invalid/)
+    passes(named('(?:a{500}){2}'), named('(?:(?:a{10}){67}){2}'), /^kustomize-invalid/)
+  },
   'src/expr/regexp/compile-pattern.ts MAX_LENGTH': () => {
     // the anchors around it count, too; a name that is plain text is no pattern
     const star = (length: number) => named(`a*${'a'.repeat(length - 2 - '^(?:)$'.length)}`)

@@ -11,8 +11,9 @@ import {
   pendingOverride,
   readOverrideRecord,
 } from '../../src/surface/command/record.ts'
+import { HOLD_LABEL } from '../../src/verdict/decide.ts'
 import { peopleOfPull } from '../fleets/evaluate-change.ts'
-import { HOLD_LABEL, isLabeledHold, readHold } from '../gate/human-decisions.ts'
+import { isLabeledHold, readHold } from '../gate/human-decisions.ts'
 import {
   type BailiwickCommand,
   type CommandContext,

@@ -14,7 +14,7 @@ import {
 import type { ValidateMergeGroup } from '../../src/receive/queue.ts'
 import { readCommandLine } from '../../src/surface/command/command-line.ts'
 import { OVERRIDE_RUN, readOverrideRecord } from '../../src/surface/command/record.ts'
-import { type HumanDecisions, NO_DECISIONS } from '../../src/verdict/decide.ts'
+import { HOLD_LABEL, type HumanDecisions, NO_DECISIONS } from '../../src/verdict/decide.ts'
 import type { Case } from '../fleets/worker-context.ts'
 import { blocks, type CommitOutcome } from './commit-outcome.ts'
 import { readApprovals } from './missing-approvals.ts'
@@ -75,9 +75,6 @@ export async function readGroupDecisions(
   const override = await readOverride(subject, pull, await runs())
   return { ...present, ...(override ? { override } : {}) }
 }
-
-/** The label that holds a pull request. It is on GitHub, so it is visible and independent of this process. */
-export const HOLD_LABEL = 'bailiwick/hold'
 
 /** A command may wait this long in the queue and still count as what added the label. */
 const WAITS_MS = 15 * 60 * 1000

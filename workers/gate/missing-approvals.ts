@@ -1,10 +1,10 @@
+import { ended } from '../../src/base/message.ts'
 import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
 import { openSnapshot } from '../../src/git/tree.ts'
 import type { OurCheckRun } from '../../src/github/checks.ts'
 import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
-import { ended } from '../../src/report/text/place.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import { approvalOf as recordedApproval } from '../../src/surface/command/record.ts'
 import type { GivenApproval, MissingApproval } from '../../src/verdict/decide.ts'
@@ -129,7 +129,7 @@ async function presentReviews(repository: GitHubRepository, pull: PullRequest) {
 }
 
 function missingApprovalOf({ rule, path, message, because, source }: RequiredApproval, left: number): MissingApproval {
-  const more = left > 0 ? ` ${left} more changes need it too.` : ''
+  const more = left > 0 ? ` ${left} more ${left === 1 ? 'change needs' : 'changes need'} it too.` : ''
   const forGood = source === undefined ? '' : ' `/bailiwick approve-source` by a fleet admin approves it for good.'
   return {
     rule,

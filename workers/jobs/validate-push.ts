@@ -36,9 +36,9 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
 /** Where no fleet is designated, a repository that begins to look like one gets its first report. */
 async function noteCandidate({ context, installation, repository }: Case): Promise<void> {
   const { designation } = await installation.designation()
-  const isOpen =
-    designation.state === 'none' || (designation.state === 'undecided' && designation.reason === 'undesignated')
-  if (!isOpen || (designation.state === 'undecided' && designation.candidates.includes(repository.id))) return
+  const isOpen = designation.state === 'undecided' && designation.reason === 'undesignated'
+  const known = isOpen ? designation.candidates : designation.state === 'none' ? [] : undefined
+  if (known === undefined || known.includes(repository.id)) return
   if (await installation.isFleet(repository)) await context.queue.add('survey', { installation: installation.id })
 }
 

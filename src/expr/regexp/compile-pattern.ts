@@ -19,6 +19,8 @@ export interface Pattern {
 
 const MAX_LENGTH = 1_000
 const MAX_SIZE = 2_100
+/** Go's regexp refuses repetitions, within each other, that make more copies of a part (regexp/syntax, repeatIsValid). */
+const MAX_COPIES = 1_000
 
 const cache = new Map<string, Pattern>()
 
@@ -28,7 +30,9 @@ export function compilePattern(text: string): Pattern {
   if (known) return known
   if (text.length > MAX_LENGTH) throw new PatternError(`more than ${MAX_LENGTH} characters`, false)
   refuseUnicodeClasses(text)
-  if (sizeOf(text) > MAX_SIZE) throw new PatternError('too many parts', false)
+  const { size, copies } = sizeOf(text)
+  if (copies > MAX_COPIES) throw new PatternError('invalid repeat count', true)
+  if (size > MAX_SIZE) throw new PatternError('too many parts', false)
   const compiled = patternOf(read(text))
   if (cache.size > 1_000) cache.clear()
   cache.set(text, compiled)
@@ -41,11 +45,14 @@ function read(text: string): RE2JS {
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error
     const problem = error.getDescription()
-    // which Go accepts
-    if (problem === 'duplicate capture group name') throw new PatternError('two groups of one name', false)
-    throw new PatternError(problem, true)
+    if (problem !== 'duplicate capture group name') throw new PatternError(problem, true)
+    // Go accepts it, and nothing asks for a group by its name
+    return read(text.replace(NAMED, token => (token.startsWith('(') ? '(' : token)))
   }
 }
+
+/** Where a group gets a name, and what may only look like it. */
+const NAMED = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w*:\]|\\.|[^\]\\])*\]|\(\?P?<\w+>/gsu
 
 /** Instructions of the program that one character passes in the time of one unit of work. */
 const PER_WORK = 4
@@ -91,24 +98,42 @@ function refuseUnicodeClasses(text: string): void {
 
 const TOKEN = /\\Q.*?(?:\\E|$)|\\(?:[pPx]\{[^}]*\}|.)|\[\^?\]?(?:\[:\^?\w*:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu
 
-/** About how many instructions a pattern compiles to, at least as many as characters and classes, repeated ones counted each. */
-function sizeOf(text: string): number {
-  const outer: number[] = []
-  let [size, last] = [0, 0]
+interface Measured {
+  readonly size: number
+  readonly copies: number
+}
+
+const joined = (one: Measured, other: Measured): Measured => ({
+  size: one.size + other.size,
+  copies: Math.max(one.copies, other.copies),
+})
+
+/**
+ * About how many instructions a pattern compiles to, at least as many as characters and classes, repeated ones counted each;
+ * and how many copies counted repetitions make of the part that has the most.
+ */
+function sizeOf(text: string): Measured {
+  const outer: Measured[] = []
+  let all: Measured = { size: 0, copies: 1 }
+  let last = all
   for (const [token, least, most] of text.matchAll(TOKEN)) {
     if (token === '(') {
-      outer.push(size)
-      ;[size, last] = [0, 0]
+      outer.push(all)
+      all = { size: 0, copies: 1 }
+      last = all
     } else if (token === ')') {
-      last = size
-      size += outer.pop() ?? 0
+      last = all
+      all = joined(outer.pop() ?? { size: 0, copies: 1 }, last)
+    } else if (least !== undefined) {
+      const times = Math.max(Number(least), Number(most ?? 0))
+      all = joined(all, { size: (times - 1) * last.size + 1, copies: times * last.copies })
+      last = { size: 1, copies: times * last.copies }
     } else {
-      if (least !== undefined) size += (Math.max(Number(least), Number(most ?? 0)) - 1) * last
-      last = token.startsWith('\\Q') ? token.length : 1
-      size += last
+      last = { size: token.startsWith('\\Q') ? token.length : 1, copies: 1 }
+      all = joined(all, last)
     }
   }
-  return size
+  return all
 }
 
 /** Why a pattern cannot be used: Go's regexp refuses it (`invalid`), or we do. */

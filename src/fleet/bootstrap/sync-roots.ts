@@ -228,21 +228,17 @@ const BOOTSTRAP = 'flux-system/gotk-sync.yaml'
 
 /** The folders `clusters/<name>`, whether they say how they are followed or not. */
 export function layoutRoots(tree: Tree): UnnamedRoot[] {
-  return (
-    tree
-      .list('clusters')
-      .filter(({ type, path }) => type === 'directory' && !isNoFolderOfACluster(path))
-      // where Flux follows `clusters` itself, its own files are there
-      .filter(
-        ({ path }) => `${path}/gotk-sync.yaml` !== `clusters/${BOOTSTRAP}` || !tree.entry(`clusters/${BOOTSTRAP}`),
-      )
-      .map(({ path }) => ({
-        path,
-        how: 'layout',
-        file: `${path}/${BOOTSTRAP}`,
-        ...(isBare(tree, path) ? { bare: true } : {}),
-      }))
-  )
+  // where Flux follows `clusters` itself, its own files are there
+  const own = tree.entry(`clusters/${BOOTSTRAP}`) ? 'clusters/flux-system' : undefined
+  return tree
+    .list('clusters')
+    .filter(({ type, path }) => type === 'directory' && path !== own && !isNoFolderOfACluster(path))
+    .map(({ path }) => ({
+      path,
+      how: 'layout',
+      file: `${path}/${BOOTSTRAP}`,
+      ...(isBare(tree, path) ? { bare: true } : {}),
+    }))
 }
 
 const ARGO = [/^\s*apiVersion:\s*["']?argoproj\.io\//m, /^\s*kind:\s*["']?(?:Application|ApplicationSet|AppProject)\b/m]

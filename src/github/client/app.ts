@@ -211,7 +211,6 @@ const asInstallation = ({ id, account }: KnownInstallation): Installation => ({ 
 interface KnownInstallation {
   readonly id: number
   readonly account: string
-  /** ISO time; '' where GitHub has none. */
   readonly granted: Granted
 }
 

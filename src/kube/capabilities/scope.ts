@@ -243,7 +243,7 @@ workload.linkerd.io: ExternalWorkload
 /** Kinds of well-known projects by `<group>/<Kind>`. */
 export const PROJECT_SCOPES: CustomScopes = new Map<string, Scope>([
   ...readLines(PROJECTS),
-  ...FLUX_KINDS.map((row): [string, Scope] => [`${row.group}/${row.kind}`, row.scope ?? 'Namespaced']),
+  ...FLUX_KINDS.map((row): [string, Scope] => [`${row.group}/${row.kind}`, 'Namespaced']),
   // of kinds of Kubernetes, and of groups that it does not serve any more, Kubernetes itself says what they are
   ...[...CAPABILITY_SCOPES].filter(([kind]) => !isKubernetesKind(kind) && !kind.startsWith('extensions/')),
 ])

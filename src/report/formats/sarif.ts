@@ -1,3 +1,4 @@
+import { ended } from '../../base/message.ts'
 import { visible } from '../../base/visible.ts'
 import { display } from '../../kube/object.ts'
 import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/model/finding.ts'
@@ -5,7 +6,7 @@ import type { RuleText } from '../../rules/model/rule.ts'
 import { summaryOf } from '../../verdict/headline.ts'
 import { type FindingGroup, groupFindings } from '../../verdict/summary.ts'
 import { count, type FailureGroup, fixText, groupFailures } from '../text/findings.ts'
-import { ended, placeOf } from '../text/place.ts'
+import { placeOf } from '../text/place.ts'
 import { elsewhereText, type FormatContext } from './format-context.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'

@@ -1,6 +1,5 @@
-import { type Message, message, part, untyped } from '../../base/message.ts'
+import { ended, type Message, message, part, untyped } from '../../base/message.ts'
 import type { HumanDecisions } from '../../verdict/decide.ts'
-import { ended } from './place.ts'
 
 /** What people decided besides the verdict, and what they still have to, in the order in which it decides: one sentence or two each. */
 export function decisionSentences({ hold, override, missing }: HumanDecisions): Message[] {

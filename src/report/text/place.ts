@@ -43,8 +43,3 @@ export function markedValue(
   const value = TOKEN.exec(line.slice(start))?.[0] ?? line.slice(start, start + 1)
   return { start, end: start + value.length }
 }
-
-/** A text with a period at its end, so that a remedy can follow it as a new sentence. Messages of errors have none. */
-export function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
-}

@@ -85,7 +85,7 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
   return found({
     ...(isLeft ? {} : { level: 'warning', severity: 'high' }),
     message: isLeft
-      ? message`Cluster ${name} is no longer found, but its directory ${quoted('path', path)} still contains files. Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
+      ? message`This change hides cluster ${name}, but its directory ${quoted('path', path)} still contains files. Flux may still apply them, and Bailiwick would evaluate none of them. Allowed: removing a cluster together with its directory.`
       : message`Cluster ${name} is removed from the fleet. A Flux that still follows ${quoted('path', path)} keeps its objects, and none of the cluster is evaluated anymore.`,
     fix: isLeft
       ? message`Restore the object or setting that makes ${quoted('path', path)} the root of the cluster, or remove the directory.`

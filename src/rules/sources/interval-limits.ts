@@ -4,7 +4,7 @@ import { kindsThat, OPERATOR_GROUP } from '../../kube/flux-kinds.ts'
 import type { Node, Path } from '../../kube/node.ts'
 import type { Rule, RuleContext, Subject, Violation } from '../model/rule.ts'
 
-const KINDS = kindsThat(row => !row.isWrittenOnce)
+const KINDS = kindsThat(row => !row.hasNoInterval)
 /** How often something is done again. */
 const INTERVALS: readonly Path[] = [
   ['spec', 'interval'],

@@ -1,7 +1,8 @@
+import { ended } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import { visible } from '../../base/visible.ts'
 import { fitLines } from '../../report/text/fit-budget.ts'
-import { ended, placeOf } from '../../report/text/place.ts'
+import { placeOf } from '../../report/text/place.ts'
 import type { Io } from './command.ts'
 
 /**

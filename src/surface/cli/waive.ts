@@ -120,9 +120,7 @@ function matching(violations: readonly Finding[], { asked, object }: Wanted): re
   if (ofAsked.length === 0) {
     const rules = [...new Set(present.map(({ rule }) => rule))].sort()
     const fix =
-      rules.length === 0
-        ? 'Nothing is to be waived: there is no violation.'
-        : `Rules with violations: ${firstNames(rules, MAX_NAMED)}.`
+      rules.length === 0 ? 'There is no violation to waive.' : `Rules with violations: ${firstNames(rules, MAX_NAMED)}.`
     throw new BailiwickError('command-input', `no ${what}`, { fix })
   }
   const missing = object === undefined ? `${what}: OBJECT is missing` : `no ${what} of ${visible(object, 200)}`
@@ -137,7 +135,7 @@ function removed(text: string | undefined, { asked, object }: Wanted): Edit {
   const all = fleetFileWaivers(text)
   const meant = all.filter(one => {
     if (isFinding(asked)) return one.violations.some(({ fingerprint }) => fingerprint.startsWith(asked))
-    return one.rule === asked && (object === undefined || nameOf(one) === object || nameOf(one).endsWith(`/${object}`))
+    return one.rule === asked && (object === undefined || nameOf(one) === object)
   })
   if (meant.length === 0) {
     const fix = 'bailiwick waive --list lists the waivers of the fleet.'

@@ -65,13 +65,25 @@ async function diagnoseConfig(config: Config, role: Role): Promise<Diagnosis[]> 
 }
 
 /** Of CLUSTERS_FILE, or what is wrong with it. */
-function bindingsOf({ clustersFile }: Pick<Config, 'clustersFile'>): [readonly ClusterBinding[], Diagnosis?] {
+function bindingsOf({
+  clustersFile,
+}: Pick<Config, 'clustersFile'>): [readonly ClusterBinding[], (Diagnosis | undefined)?] {
   if (clustersFile === undefined) return [[]]
+  let bindings: readonly ClusterBinding[] = []
+  const problem = refusal(() => {
+    bindings = readClustersFile(clustersFile)
+  })
+  return [bindings, problem]
+}
+
+/** Why a check of clusters refuses; undefined if it does not. */
+function refusal(check: () => void): Diagnosis | undefined {
   try {
-    return [readClustersFile(clustersFile)]
+    check()
+    return undefined
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    return [[], entriesOf('clusters').bad('wrong', error.message, error.fix ?? '')]
+    return entriesOf('clusters').bad('wrong', error.message, error.fix ?? '')
   }
 }
 
@@ -80,16 +92,11 @@ async function clustersOf(
   { clustersFile: file, redisUrl }: Config,
   role: Role,
 ): Promise<Diagnosis[]> {
-  const { ok, bad } = entriesOf('clusters')
+  const { ok } = entriesOf('clusters')
   if (file === undefined) return [ok('CLUSTERS_FILE is not set: fleets are evaluated, nothing is applied')]
-  const found: Diagnosis[] = []
-  try {
-    // the web process serves the workers in clusters
-    if (role === 'web') assertSiteKeys(bindings)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    found.push(bad('wrong', error.message, error.fix ?? ''))
-  }
+  // the web process serves the workers in clusters
+  const refused = role === 'web' ? refusal(() => assertSiteKeys(bindings)) : undefined
+  const found = refused ? [refused] : []
   // with Redis only workers apply, so only they need to reach clusters
   const isAsked = role === 'worker' || redisUrl === undefined
   const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
@@ -102,14 +109,9 @@ async function clustersOf(
 /** The clusters of a worker that runs in one of them. */
 async function diagnoseOwnClusters(config: ClusterWorkerConfig): Promise<Diagnosis[]> {
   const { bad } = entriesOf('clusters')
-  const [bindings, problem] = bindingsOf(config)
+  const [bindings, unreadable] = bindingsOf(config)
+  const problem = unreadable ?? refusal(() => void readWorkerKeys(config.workerKeyFile))
   if (problem) return [problem]
-  try {
-    readWorkerKeys(config.workerKeyFile)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return [bad('wrong', error.message, error.fix ?? '')]
-  }
   const own = bindings.filter(({ name, mode }) => mode === 'reconcile' && config.clusters.includes(name))
   const unknown = config.clusters.filter(name => !own.some(one => one.name === name))
   const { diagnoseClusters } = await import('./diagnose-clusters.ts')

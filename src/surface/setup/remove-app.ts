@@ -30,7 +30,8 @@ export async function removeApp(file: string, yes: boolean, { env, say, pace }: 
     const before = left
     const repositories = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 })
     for (const { owner, name: repo, archived } of repositories) {
-      // GitHub refuses every change of an archived repository
+      // GitHub refuses every change of it
+      if (archived) say(visible(`not looked at: ${owner.login}/${repo} is archived`, 500))
       const traces = archived ? [] : await listTraces({ octokit, owner: owner.login, repo }, slug)
       for (const { what, byHand, remove } of traces) {
         const problem = yes ? await remove().then(() => undefined, refusal) : 'not removed yet'

@@ -57,7 +57,7 @@ test.each([
   ['regex.replace("banana", "a", "x", -12)', 'bxnxnx'],
   ['regex.replace("banana", "(", "x", 0)', 'banana'],
   ['regex.replace("banana", "(", "x")', { error: 'Illegal regex: missing closing )' }],
-  ['regex.replace("ab", "(?P<n>a)(?P<m>b)", "\\\\2")', 'b'],
+  ['regex.replace("ab", "(?P<n>a)(?P<n>b)", "\\\\2")', 'b'],
   [
     'regex.replace("test", "(.)", "\\\\2")',
     { error: 'replacement string references group 2 but regex has only 1 group(s)' },

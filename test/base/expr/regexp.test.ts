@@ -34,8 +34,11 @@ test.each(['\\p{Greek}', '[^\\p{Nope}]', '\\pc', 'a\\\\\\p{^Latin}'])(
   },
 )
 
-test('two groups of one name, which Go accepts, are refused', () => {
-  expect(problem('(?P<n>a)(?<n>b)')).toMatchObject({ invalid: false, message: 'two groups of one name' })
+test('two groups of one name are two groups, as in Go', () => {
+  const text = '(?P<n>a)(?<n>b)[(?<n>](\\Q(?<n>\\E)'
+  const found = findSubmatches(text, 'ab<(?<n>', Number.POSITIVE_INFINITY, () => undefined)
+  expect(found).toMatchObject({ groups: 3, matches: [{ groups: ['ab<(?<n>', 'a', 'b', '(?<n>'] }] })
+  expect(problem('(?<n>a)(?<n>b)(?<n')).toMatchObject({ invalid: true })
 })
 
 test.each(['\\\\p{Greek}', '\\Q\\p{Greek}\\E', '\\p{^Lu}[\\PL\\p{Nd}]'])('%s has no such class', pattern => {

@@ -166,7 +166,7 @@ spec:
       what: 'objects',
     },
   ])
-  expect(evaluationOf(given('teams')).verdict.summary).toContain('1 ResourceSet not visible')
+  expect(evaluationOf(given('teams')).verdict.summary).toContain('Not visible: 1 ResourceSet.')
   const session = new FleetSession()
   session.build(inputOf(given('teams')))
   expect(session.build(inputOf(given('teams', 'more'))).notSeen).toEqual(fleetOf(given('teams', 'more')).notSeen)

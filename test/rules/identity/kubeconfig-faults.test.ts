@@ -61,7 +61,7 @@ test.each([
   ['http://api.example.com', 'sends credentials without TLS'],
   ['https://0x7f.1', 'calls a loopback address'],
   ['127.0.0.1', 'calls a loopback address'],
-  ['https://[::ffff:169.254.169.254]', "calls a link-local address, as the cloud's metadata service has"],
+  ['https://[::ffff:169.254.169.254]', 'calls a link-local address (cloud metadata)'],
   ['https://kubernetes.default.svc:443', 'calls a service of the cluster'],
   ['https://', 'is not an address'],
 ])('the address %j: %s', (address, fault) => {
