@@ -18,7 +18,7 @@ import {
   withDigests,
 } from '../../src/surface/command/record.ts'
 import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
-import { answersOf, peopleOfPull } from '../fleets/evaluate-change.ts'
+import { answersOf, pushersOf } from '../fleets/evaluate-change.ts'
 import { openWriter } from '../fleets/github-installation.ts'
 import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
 import type { FleetPlace } from '../fleets/worker-context.ts'
@@ -68,8 +68,7 @@ export const approve: BailiwickCommand = {
 async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<void> {
   const { login } = command.comment.author
   const isBy = (other: string | undefined) => other?.toLowerCase() === login.toLowerCase()
-  const people = await peopleOfPull(command, pull)()
-  if (!isBy(pull.author?.login) && !people?.some(isBy)) return
+  if (!isBy(pull.author?.login) && !(await pushersOf(command, pull))?.some(isBy)) return
   for (const fleet of await command.fleetsOf()) {
     if (!(await hasOtherAdmins(command.installation, fleet, login))) continue
     throw commandError(
