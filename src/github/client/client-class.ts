@@ -1,5 +1,6 @@
 import { ProbotOctokit } from 'probot'
 import { nameErrors, statusOf, TOKEN } from './github-error.ts'
+import { withKnownAnswers } from './known-answers.ts'
 import type { Octokit } from './octokit.ts'
 
 interface Log {
@@ -43,10 +44,10 @@ export function clientClass(options: ClientSettings): typeof ProbotOctokit {
   const quiet = () => {}
   const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const timeout = options.timeoutMs ?? 120_000
-  const timedFetch = (input: string | URL | Request, init?: RequestInit) => {
+  const timedFetch = withKnownAnswers((input, init) => {
     const signals = [AbortSignal.timeout(timeout), ...(init?.signal ? [init.signal] : [])]
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })
-  }
+  })
   return ProbotOctokit.defaults((instance: ClientOptions) => ({
     ...instance,
     ...(options.baseUrl ? { baseUrl: options.baseUrl.replace(/\/+$/, '') } : {}),
