@@ -99,7 +99,6 @@ const LEADS_MS = 600_000
 export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
   const { store, memory } = context
   const trees = new Map<string, string>()
-  const fleets = new Map<string, Promise<boolean>>()
   const heads = new Map<string, Promise<string | undefined>>()
   let repositories: Promise<readonly Repository[]> | undefined
   let designation: Promise<DesignatedFleets> | undefined
@@ -114,12 +113,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
     isFleet: async repository => {
       const at = await heads.get(headKey(repository, { branch: repository.defaultBranch }))
       const ask = () => isDirectory({ ...repository, octokit }, CLUSTERS, at)
-      const key = `${repository.url} ${at ?? ''}`
-      const answer =
-        fleets.get(key) ??
-        (at ? memory.recallAt(repository, at, CLUSTERS, ask) : memory.recall(repository, CLUSTERS, ask))
-      fleets.set(key, answer)
-      return answer
+      return at ? memory.recallAt(repository, at, CLUSTERS, ask) : memory.recall(repository, CLUSTERS, ask)
     },
     designation: () => {
       designation ??= readDesignation(context, installation)
