@@ -121,6 +121,7 @@ export async function evaluatingFleets(installation: Installation, url: string):
   const own = (await installation.repositories()).find(one => one.url === url)
   if (!own) return designated
   const itself = { place: { repository: own, branch: own.defaultBranch }, alone: true }
+  await installation.head(own, { branch: own.defaultBranch }) // a folder of a known commit is remembered
   if (await installation.isFleet(own)) return [...designated, itself]
   const found = fleets.length === 0 && (await holdsRoot(installation, own))
   if (found instanceof BailiwickError) return [{ ...itself, unread: found }]
