@@ -111,8 +111,7 @@ const MOST_MOVES = 300
 /**
  * Logins of everyone who moved a branch since it was made, by GitHub's own record: authors and committers of commits
  * are only text. Undefined where GitHub does not name them for every move: a gap, an account that is gone, an app, a
- * repository that the App may not read, or a branch that is elsewhere by now. `without`: our App, whose moves count for
- * nobody.
+ * repository that the App may not read, or a branch that is elsewhere by now. `without`: our App, which is left out.
  */
 export async function listPushers(
   { octokit, owner, repo }: GitHubRepository,

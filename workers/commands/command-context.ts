@@ -100,7 +100,7 @@ export const mayDecideForFleet: Permission = async command =>
 export const decidesHere: Permission = async command =>
   (await fleetsHere(command)).length > 0 || notAdmin(command, true)
 
-/** Why somebody decides for no fleet, without the name of one: not everyone may know it. `here`: of this repository. */
+/** Why a person is not an admin of a fleet, without the name of one: not everyone may know it. `here`: of this repository. */
 async function notAdmin(command: CommandContext, here: boolean): Promise<BailiwickError> {
   const { fleets } = await command.installation.designation()
   if (fleets.length === 0) {

@@ -101,7 +101,7 @@ async function record(
 
 /**
  * Records that a fleet admin gives the required approvals of one head by a command: as a check run of our App on that
- * commit, which ends with the next push and only our App can write. Who may do that is checked when it is counted.
+ * commit, which ends with the next push and only our App can write. Whether they are one is checked when it is counted.
  */
 export async function publishApproval(
   writer: Writer,

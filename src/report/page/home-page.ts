@@ -119,7 +119,7 @@ export function signInFailed(why: string): string {
   )
 }
 
-/** Nobody can sign in, so no page is shown to anybody. */
+/** Without sign-in, no page is shown. */
 export function signInOff(): string {
   return noticePage(
     'Sign-in is not configured',

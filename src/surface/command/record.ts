@@ -1,5 +1,7 @@
 import { code, prose } from '../../base/markup.ts'
 import { visible } from '../../base/visible.ts'
+import type { OurCheckRun } from '../../github/checks.ts'
+import type { PullRequest } from '../../github/pull-request.ts'
 import { PRINT } from '../../verdict/mass-prune.ts'
 import { commandError, parseReason } from './command-line.ts'
 
@@ -124,13 +126,8 @@ export function approvalRecord({ by, at, pull, base }: ApprovalRecord, sha: stri
 
 /** The approval of the present head of a pull request onto its base, among our check runs of that head. */
 export function approvalOf(
-  pull: { readonly number: number; readonly head: { readonly sha: string }; readonly base: { readonly ref: string } },
-  runs: readonly {
-    readonly name: string
-    readonly headSha: string
-    readonly conclusion: string | null
-    text: string
-  }[],
+  pull: Pick<PullRequest, 'number' | 'head' | 'base'>,
+  runs: readonly OurCheckRun[],
 ): ApprovalRecord | undefined {
   const run = runs.find(({ name, headSha }) => name === APPROVAL_RUN && headSha === pull.head.sha)
   const { pull: number, ...record } = (run?.conclusion === 'success' ? readRecord(run.text) : undefined) ?? {}

@@ -197,7 +197,7 @@ type MadeFor = Pick<PagePlace, 'repositoryId' | 'visibility'>
 
 /** Decides who may view pages. */
 export interface PageAccess {
-  /** `sign-in`: the person must sign in first; `off`: nobody can; `closed`: there are no pages for this address. */
+  /** `sign-in`: the person must sign in first; `off`: sign-in is not configured; `closed`: there are no pages for this address. */
   admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'off' | 'closed'>
 }
 
