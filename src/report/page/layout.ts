@@ -152,6 +152,9 @@ ul.dots{margin:.5rem 0;padding-left:1.2rem}
 footer{margin:3.5rem 0 0;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
 footer .wrap{padding-top:1.1rem;padding-bottom:2rem}
 @media (max-width:40rem){.verdict{padding:1.1rem 1.1rem;gap:.25rem .8rem}.verdict svg{width:1.8rem;height:1.8rem}.trace .label{display:block;min-width:0}th,td{padding:.45rem .7rem}.finding{padding:.85rem .9rem}.graph{padding:.6rem .9rem}}
+@media (max-width:40rem){.scroll thead{display:none}.scroll tbody tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}.scroll tbody tr:last-child{border:0}
+.scroll tbody :is(td,th){display:block;border:0;padding:.12rem .7rem;text-align:left;min-width:0;overflow-wrap:anywhere;white-space:normal}.scroll :is(td,th):empty{display:none}
+.scroll [data-title]::before{content:attr(data-title)" ";color:var(--soft);font-size:.8125rem;font-weight:400}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 ${GRAPH_STYLE}
 @media print{.skip,.toc,.out,.ask{display:none}body{background:#fff}details::details-content{content-visibility:visible;height:auto}}
