@@ -2,10 +2,12 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { commitFiles } from '../../src/github/branches.ts'
+import { publishCheckRun } from '../../src/github/checks.ts'
 import { addDeployKey, removeDeployKey } from '../../src/github/deploy-keys.ts'
 import { type NewPullRequest, type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { isLoopbackUrl } from '../../src/process/environment.ts'
+import { APPROVAL_RUN, approvalRecord } from '../../src/surface/command/record.ts'
 import { decide, NO_DECISIONS } from '../../src/verdict/decide.ts'
 import type { DecisionKind, TrailAnchor, TrailDecision, TrailRevision } from '../../src/verdict/trail-entry.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
@@ -102,6 +104,28 @@ async function record(
   const digest = hash('sha256', `${act.kind} ${repository} ${what}`)
   const decision = { ...act, id: `${act.kind} ${digest}`, who: `${app.slug}[bot]`, repository, revisions: [], digest }
   await recordDecision(context, { installation, url: fleet }, decision, { once: true })
+}
+
+/**
+ * Records that a fleet admin gives the required approvals of one head by a command: as a check run of our App on that
+ * commit, which ends with the next push and only our App can write. Whether they are one is checked when it is counted.
+ */
+export async function publishApproval(
+  writer: Writer,
+  head: string,
+  approval: Parameters<typeof approvalRecord>[0],
+): Promise<void> {
+  const record = approvalRecord(approval, head)
+  const externalId = `approve:${hash('sha256', record.text)}`
+  const run = {
+    ...record,
+    headSha: head,
+    name: APPROVAL_RUN,
+    externalId,
+    conclusion: 'success',
+    annotations: [],
+  } as const
+  await publishCheckRun(writer, run)
 }
 
 type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>
