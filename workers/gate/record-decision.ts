@@ -15,9 +15,13 @@ import { nameInAddress } from '../fleets/source-reader.ts'
 import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
 
-/** Decisions within this time are written together; a GitHub on this machine needs no such pause. */
-const WAIT_MS = 15_000
-const LOOPBACK_WAIT_MS = 50
+/**
+ * Decisions of one span of time are one commit: of ten seconds, or of a minute where the last commit is not older. Spans have
+ * fixed ends, so that a stream of decisions does not put the commit off. A GitHub on this machine needs no such pause.
+ */
+const SPAN_MS = 10_000
+const BUSY_SPAN_MS = 60_000
+const LOOPBACK_SPAN_MS = 50
 
 /** The fleet that a decision is about; `url` is normalized. */
 interface FleetAddress {
@@ -44,10 +48,13 @@ export async function recordDecision(
   if (fleet === undefined) return undefined
   const place = { installation, owner: fleet.owner, repo: fleet.repo }
   const isNew = await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION }, once)
-  if (!isNew) return outbox.head(place)
-  const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
-  await queue.add('write-trail', place, { delayMs })
-  return outbox.head(place)
+  const head = await outbox.head(place)
+  if (!isNew) return head
+  const now = Date.now()
+  const isBusy = head?.at !== undefined && now - head.at < BUSY_SPAN_MS
+  const spanMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_SPAN_MS : isBusy ? BUSY_SPAN_MS : SPAN_MS
+  await queue.add('write-trail', place, { delayMs: spanMs - (now % spanMs) })
+  return head
 }
 
 /** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
