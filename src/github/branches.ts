@@ -210,19 +210,21 @@ export async function writeCommit(
 }
 
 /**
- * Moves a branch from exactly `before` to a commit on top of it, or starts it there, never by force. False where the branch
- * is elsewhere by now. Throws `not-permitted` where a rule of the branch refuses.
+ * Lets `move` add a commit to a branch that is at exactly `before`; undefined where the branch is elsewhere by now. Throws
+ * `not-permitted` where a rule of the branch refuses.
  */
-async function advance(repository: GitHubRepository, branch: string, before: string | undefined, sha: string) {
-  const { octokit, owner, repo } = repository
+async function advance<T>(
+  repository: GitHubRepository,
+  branch: string,
+  before: string | undefined,
+  move: () => Promise<T>,
+) {
   try {
-    if (before === undefined) await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
-    else await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
-    return true
+    return await move()
   } catch (error) {
-    // 422 is "Update is not a fast forward", and a refusal by a ruleset or protection
-    if (statusOf(error) !== 422) throw error
-    if ((await readBranch(repository, branch))?.commit !== before) return false
+    // 422 is "Update is not a fast forward", 409 the same of a file, and both a refusal by a ruleset or protection
+    if (![409, 422].includes(statusOf(error) ?? 0)) throw error
+    if ((await readBranch(repository, branch))?.commit !== before) return undefined
     throw new BailiwickError(
       'not-permitted',
       message`A ruleset or protection of ${branchPart(branch)} of ${repositoryPart(repository)} rejects the commit`,
@@ -242,16 +244,29 @@ interface AddedFile {
 
 /**
  * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history. Throws if
- * the branch moved meanwhile, and `not-permitted` if its protection refuses. Returns the commit.
+ * the branch moved meanwhile, and `not-permitted` if its protection refuses. Returns the commit. One request has no fence: if
+ * the branch moves just before it, the commit is there, on top of another one than `head`.
  */
 export async function appendFile(
   repository: GitHubRepository,
   head: Head | undefined,
   { branch, message: text, ...file }: AddedFile,
 ): Promise<string> {
-  const tree = await writeTree(repository, head?.tree, [file])
-  const sha = await writeCommit(repository, { message: text, tree, parents: head ? [head.commit] : [] })
-  if (await advance(repository, branch, head?.commit, sha)) return sha
+  const { octokit, owner, repo } = repository
+  const add = async () => {
+    const content = Buffer.from(file.content).toString('base64')
+    const wanted = { owner, repo, branch, path: file.path, message: text, content }
+    const { commit } = (await octokit.rest.repos.createOrUpdateFileContents(wanted)).data
+    return commit.parents?.[0]?.sha === head?.commit ? commit.sha : undefined
+  }
+  const begin = async () => {
+    const tree = await writeTree(repository, undefined, [file])
+    const sha = await writeCommit(repository, { message: text, tree, parents: [] })
+    await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
+    return sha
+  }
+  const added = await advance(repository, branch, head?.commit, head ? add : begin)
+  if (added !== undefined) return added
   throw new BailiwickError(
     'github-unavailable',
     message`${branchPart(branch)} of ${repositoryPart(repository)} moved while a commit was written`,
@@ -282,5 +297,9 @@ export async function commitFiles(
   const tree = await writeTree(repository, present.tree, files)
   const sha = await writeCommit(repository, { message: text, tree, parents: [head] })
   await beforeMove?.(sha)
-  return (await advance(repository, branch, head, sha)) ? sha : undefined
+  const { octokit, owner, repo } = repository
+  return advance(repository, branch, head, async () => {
+    await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
+    return sha
+  })
 }

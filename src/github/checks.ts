@@ -66,7 +66,8 @@ export async function publishCheckRun(
   const same = !wanted.again && latest?.status === 'completed' && latest.conclusion === wanted.conclusion
   if (same && (latest.externalId === wanted.externalId || wanted.quiet)) return { id: latest.id, written: false }
   const anchor = await wanted.beforeWrite?.()
-  const run = anchor === undefined ? wanted : { ...wanted, externalId: withAnchor(wanted.externalId, anchor) }
+  const externalId = anchor === undefined ? wanted.externalId : withAnchor(wanted.externalId, anchor)
+  const run = { ...wanted, externalId, isFirst: latest?.status !== 'completed' }
   const batches = inBatches(run.annotations.slice(0, MAX_ANNOTATIONS).map(toAnnotation))
   if (same && latest.title === titleOf(run) && run.sameLines?.(latest.externalId)) {
     // the lines are there: GitHub would append them once more
@@ -89,11 +90,14 @@ export async function publishCheckRun(
   return { id: data.id, written: true }
 }
 
+/** `isFirst`: the first verdict of its commit, which goes before all other writes, see paceWrites. */
+type RankedCheckRun = CheckRun & { readonly isFirst: boolean }
+
 /** Appends the annotations to a run, batch by batch, and completes it with the last one. */
 async function change(
   { octokit, owner, repo }: GitHubRepository,
   id: number,
-  run: CheckRun,
+  run: RankedCheckRun,
   batches: readonly ReturnType<typeof toAnnotation>[][],
 ): Promise<true> {
   for (const [index, annotations] of (batches.length > 0 ? batches : [[]]).entries()) {
@@ -113,8 +117,9 @@ async function change(
 const completed = ({ conclusion }: CheckRun) => ({ status: 'completed', conclusion }) as const
 
 /** What every write contains besides the output. */
-function whole({ externalId, detailsUrl, actions }: CheckRun) {
+function whole({ externalId, detailsUrl, actions, isFirst }: RankedCheckRun) {
   return {
+    request: { isFirst },
     external_id: externalId,
     ...(detailsUrl ? { details_url: detailsUrl } : {}),
     ...(actions ? { actions: actions.slice(0, MAX_ACTIONS).map(toAction) } : {}),
@@ -187,6 +192,7 @@ export async function announceCheckRun(
     repo,
     name: run.name,
     head_sha: run.headSha,
+    request: { isFirst: true },
     status: run.status,
     output: announcedOutput(run),
   })

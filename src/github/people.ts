@@ -1,6 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
 import { unlessMissing } from './client/github-error.ts'
-import type { GitHubRepository, Octokit } from './client/octokit.ts'
+import { type AppIdentity, type GitHubRepository, isOurs, type Octokit } from './client/octokit.ts'
 
 /** From most to least. */
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
@@ -111,12 +111,13 @@ const MOST_MOVES = 300
 /**
  * Logins of everyone who moved a branch since it was made, by GitHub's own record: authors and committers of commits
  * are only text. Undefined where GitHub does not name them for every move: a gap, an account that is gone, an app, a
- * repository that the App may not read, or a branch that is elsewhere by now.
+ * repository that the App may not read, or a branch that is elsewhere by now. `without`: our App, which is left out.
  */
 export async function listPushers(
   { octokit, owner, repo }: GitHubRepository,
   branch: string,
   head: string,
+  without?: AppIdentity,
 ): Promise<readonly string[] | undefined> {
   const ref = `refs/heads/${branch}`
   let read = 0
@@ -133,7 +134,7 @@ export async function listPushers(
         },
       ),
     )
-    return moves && pushersIn(moves, head)
+    return moves && pushersIn(moves, head, without)
   } catch (error) {
     // a fork that the App is not installed on
     if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
@@ -152,12 +153,13 @@ interface Move {
 const isCreation = (move: Move): boolean => move.activity_type === 'branch_creation'
 
 /** `moves`: the last one first. */
-function pushersIn(moves: readonly Move[], head: string): string[] | undefined {
+function pushersIn(moves: readonly Move[], head: string, without?: AppIdentity): string[] | undefined {
   const logins = new Set<string>()
   let at = head
   for (const move of moves) {
-    if (move.after !== at || move.actor?.type !== 'User') return undefined
-    logins.add(move.actor.login)
+    if (move.after !== at || !move.actor) return undefined
+    if (move.actor.type === 'User') logins.add(move.actor.login)
+    else if (!without || !isOurs(without, { user: move.actor })) return undefined
     if (isCreation(move)) return [...logins]
     at = move.before
   }

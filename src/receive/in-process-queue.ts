@@ -115,9 +115,11 @@ export class InProcessQueue implements OpenQueue {
   async #close(graceMs: number): Promise<void> {
     for (const timer of this.#repeats.values()) clearInterval(timer)
     const lanes = [...this.#lanes.values()]
-    for (const lane of lanes) lane.stop()
+    const trail = this.#lanes.get('write-trail')
+    for (const lane of lanes) if (lane !== trail) lane.stop()
     const running = lanes.flatMap(lane => lane.running)
-    const done = Promise.all(running.map(job => job.done))
+    // decisions that no one will make again are written now, those of the running jobs, too
+    const done = Promise.all(running.map(job => job.done)).then(() => trail?.finish())
     const grace = new AbortController()
     const late = sleep(graceMs, 'late' as const, { signal: grace.signal }).catch(() => undefined)
     if ((await Promise.race([done, late])) === 'late') for (const lane of lanes) lane.abort(closed())
@@ -236,6 +238,17 @@ class Lane {
     this.#open = false
     for (const waiting of this.#waiting.values()) clearTimeout(waiting.timer)
     this.#waiting.clear()
+  }
+
+  /** Does what waits, at once, then stops. */
+  async finish(): Promise<void> {
+    for (const waiting of this.#waiting.values()) {
+      clearTimeout(waiting.timer)
+      waiting.timer = undefined
+    }
+    this.#start()
+    this.stop()
+    await Promise.all(this.running.map(({ done }) => done))
   }
 
   #wait(key: string, job: Stored, number: number, delayMs: number, addedAt = Date.now()): void {

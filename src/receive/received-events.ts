@@ -72,9 +72,10 @@ type Each<E extends RepositoryEvent | InstallationEvent> = { readonly [N in E]: 
  */
 const checkRun: EventJobs<'check_run'> = (payload, place, us) => {
   if (payload.check_run.app?.id !== us) return []
-  if (payload.action === 'rerequested') return again(payload, place, { rerun: true })
+  if (payload.action === 'rerequested') return again(payload, place)
   if (payload.action !== 'requested_action' || payload.sender.type !== 'User') return []
   const action = payload.requested_action?.identifier
+  // who pressed it wants to see that something happened, also where the verdict is the same
   if (action === 'evaluate') return again(payload, place)
   if (action !== 'fix' && action !== 'waive') return []
   return [
@@ -236,12 +237,8 @@ const NOTHING = /^0+$/
 /** A release pushes several tags at once. */
 const SETTLE_MS = 1_000
 
-function again(
-  { check_run: run }: Payload<'check_run'>,
-  place: RepositoryTarget,
-  asked: { readonly rerun?: true } = {},
-) {
-  return evaluateAgain(place, run.head_sha, run.check_suite?.head_branch, asked)
+function again({ check_run: run }: Payload<'check_run'>, place: RepositoryTarget) {
+  return evaluateAgain(place, run.head_sha, run.check_suite?.head_branch, { rerun: true })
 }
 
 /**

@@ -273,7 +273,8 @@ function unusedWaivers(fleet: Fleet, findings: readonly Finding[], waivers: Waiv
   if (unused.length === 0) return []
   const index = new FleetIndex(fleet)
   return unused.flatMap(waiver => {
-    const violation = unusedWaiver(waiver, root)
+    const at = fleet.nodes.find(({ cluster }) => cluster === waiver.cluster) ?? root
+    const violation = unusedWaiver(waiver, at)
     const weight = levelOf(waiverUnused, violation, fleet.config)
     return weight ? [findingOf(waiverUnused, weight, violation, index)] : []
   })

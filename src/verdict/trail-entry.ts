@@ -92,6 +92,8 @@ export interface TrailAnchor {
 export interface WrittenEnd extends TrailAnchor {
   /** The commit that added the entry; absent in stores of earlier releases. */
   readonly commit?: string
+  /** When that was, in ms; absent in stores of earlier releases. */
+  readonly at?: number
 }
 
 /** What the first entry has before it. */

@@ -8,10 +8,8 @@ import type { SourceUse } from '../../src/rules/model/finding.ts'
 import { commandError } from '../../src/surface/command/command-line.ts'
 import { withApprovedSources } from '../../src/surface/command/fleet-file.ts'
 import {
-  APPROVAL_RUN,
   APPROVE_PRUNE_USAGE,
   APPROVE_USAGE,
-  approvalRecord,
   PRUNE_RUN,
   parseApprove,
   parseApprovePrune,
@@ -20,13 +18,13 @@ import {
   withDigests,
 } from '../../src/surface/command/record.ts'
 import { MAX_PRINTS } from '../../src/verdict/change-prunes.ts'
-import { answersOf, peopleOfPull } from '../fleets/evaluate-change.ts'
+import { answersOf, pushersOf } from '../fleets/evaluate-change.ts'
 import { openWriter } from '../fleets/github-installation.ts'
 import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
 import type { FleetPlace } from '../fleets/worker-context.ts'
 import { evaluatePullRequest } from '../gate/evaluate-pull-request.ts'
 import { hasOtherAdmins } from '../gate/missing-approvals.ts'
-import { openRecordedPull } from '../gate/record-decision.ts'
+import { openRecordedPull, publishApproval } from '../gate/record-decision.ts'
 import {
   type BailiwickCommand,
   type CommandContext,
@@ -41,7 +39,7 @@ import {
 
 /**
  * Gives the required approvals of one head of a pull request, as a review would: on GitHub an author cannot review their own
- * pull request. The record is a check run of our App on that commit, so it ends with the next push and only our App can write it.
+ * pull request.
  */
 export const approve: BailiwickCommand = {
   name: 'approve',
@@ -59,15 +57,8 @@ export const approve: BailiwickCommand = {
     await refuseUnseenHead(command, pull, sha, head => `/bailiwick approve ${head}`)
     await refuseForeignFleets(command, pull)
     await refuseOwn(command, pull)
-    const record = { by: comment.author.login, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
-    await publishCheckRun(writer, {
-      ...approvalRecord(record, pull.head.sha),
-      headSha: pull.head.sha,
-      name: APPROVAL_RUN,
-      externalId: `approve:${comment.id}`,
-      conclusion: 'success',
-      annotations: [],
-    })
+    const approval = { by: comment.author.login, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
+    await publishApproval(writer, pull.head.sha, approval)
     await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
@@ -77,8 +68,7 @@ export const approve: BailiwickCommand = {
 async function refuseOwn(command: CommandContext, pull: PullRequest): Promise<void> {
   const { login } = command.comment.author
   const isBy = (other: string | undefined) => other?.toLowerCase() === login.toLowerCase()
-  const people = await peopleOfPull(command, pull)()
-  if (!isBy(pull.author?.login) && !people?.some(isBy)) return
+  if (!isBy(pull.author?.login) && !(await pushersOf(command, pull))?.some(isBy)) return
   for (const fleet of await command.fleetsOf()) {
     if (!(await hasOtherAdmins(command.installation, fleet, login))) continue
     throw commandError(

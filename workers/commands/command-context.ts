@@ -39,6 +39,9 @@ interface Done {
   readonly reply?: string
 }
 
+/** `true`, or the reason that the reply shows. */
+type Permission = (command: CommandContext) => Promise<true | BailiwickError>
+
 /** One command of `/bailiwick`. */
 export interface BailiwickCommand {
   readonly name: string
@@ -52,8 +55,8 @@ export interface BailiwickCommand {
   readonly where: 'anywhere' | 'pull-request'
   /** Whether it takes so long that people want to see that it began. */
   readonly slow: boolean
-  /** Whether the person may run it, by GitHub and the fleet's own file at this moment. */
-  may(command: CommandContext): Promise<boolean>
+  /** Whether the person may run it, by GitHub and the fleet's own file at this moment; else why not, and what works. */
+  readonly may: Permission
   /** Throws BailiwickError if it cannot be done as requested; the reply shows that error. */
   run(command: CommandContext): Promise<Done>
   /** The beginning of the reply if it cannot be done. */
@@ -67,37 +70,62 @@ export function isAtLeast(role: RepositoryRole, wanted: RepositoryRole): boolean
   return ORDER.indexOf(role) >= ORDER.indexOf(wanted)
 }
 
-/** Whether the person has write access to the repository. */
-export async function mayWrite({ role }: CommandContext): Promise<boolean> {
-  return isAtLeast(role, 'write')
-}
+/** The person has write access to the repository. */
+export const mayWrite: Permission = async command => needsRole(command, 'write', 'write access to this repository')
 
-/** Whether the person maintains or administers the repository. */
-export async function mayMaintain({ role }: CommandContext): Promise<boolean> {
-  return isAtLeast(role, 'maintain')
+/** The person maintains or administers the repository. */
+export const mayMaintain: Permission = async command =>
+  needsRole(command, 'maintain', 'the role maintain or admin on this repository')
+
+function needsRole(command: CommandContext, wanted: RepositoryRole, needs: string): true | BailiwickError {
+  if (isAtLeast(command.role, wanted)) return true
+  return commandError(`it needs ${needs}`, `Ask someone with that role to run ${written(command)}.`)
 }
 
 /**
- * Whether the person may get a reply: only people who take part in the repository. On a public repository everyone can
- * read, and an App that replies to strangers could be made to flood it.
+ * The person takes part in the repository, so they get replies. On a public repository everyone can read, and an App
+ * that replies to strangers could be made to flood it.
  */
-export async function mayAsk({ role, comment }: CommandContext): Promise<boolean> {
-  return isAtLeast(role, 'triage') || (role !== 'none' && comment.issue.author === comment.author.login)
+export const mayAsk: Permission = async command => {
+  const { role, comment } = command
+  if (role !== 'none' && comment.issue.author === comment.author.login) return true
+  return needsRole(command, 'triage', 'the role triage on this repository')
 }
 
-/** Whether the person is an admin of any fleet of the installation. */
-export async function mayDecideForFleet(command: CommandContext): Promise<boolean> {
-  return (await command.fleetsOf()).length > 0
+/** The person is an admin of any fleet of the installation. */
+export const mayDecideForFleet: Permission = async command =>
+  (await command.fleetsOf()).length > 0 || notAdmin(command, false)
+
+/** The author of the comment is an admin of a fleet in this repository. */
+export const decidesHere: Permission = async command =>
+  (await fleetsHere(command)).length > 0 || notAdmin(command, true)
+
+/** Why a person is not an admin of a fleet, without the name of one: not everyone may know it. `here`: of this repository. */
+async function notAdmin(command: CommandContext, here: boolean): Promise<BailiwickError> {
+  const { fleets } = await command.installation.designation()
+  if (fleets.length === 0) {
+    return commandError(
+      'no fleet is designated',
+      'An owner of the organization comments `/bailiwick designate` in the repository of the fleet.',
+    )
+  }
+  if (here && !fleets.some(({ repository }) => repository.url === command.repository.url)) {
+    return commandError(
+      'this repository is not a designated fleet',
+      `Run ${written(command)} in the repository of the fleet.`,
+    )
+  }
+  return commandError(
+    'you are not a fleet admin',
+    `Ask someone who maintains the fleet repository, or is listed in its \`approvers\`, to run ${written(command)}.`,
+  )
 }
+
+const written = ({ line }: CommandContext) => `\`/bailiwick ${line.verb}\``
 
 /** The fleets of the comment's repository of which its author is an admin; several if several branches are bound. */
 export async function fleetsHere(command: CommandContext): Promise<FleetPlace[]> {
   return (await command.fleetsOf()).filter(({ repository }) => repository.url === command.repository.url)
-}
-
-/** Whether the author of the comment is an admin of a fleet in this repository. */
-export async function decidesHere(command: CommandContext): Promise<boolean> {
-  return (await fleetsHere(command)).length > 0
 }
 
 /** Returns the pull request of a command, in its present state. Throws `command-input` if it is closed or gone. */
@@ -125,9 +153,12 @@ export async function shownVerdict(command: CommandContext): Promise<ShownVerdic
 }
 
 /** Enqueues an evaluation of a pull request; by default, the one with the comment. */
-export async function evaluateAgain({ context, data }: CommandContext, pull = data.issue): Promise<void> {
-  const { installation, owner, repo } = data
-  await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
+export async function evaluateAgain(
+  { context, data }: CommandContext,
+  asked: { readonly pull?: number; readonly rerun?: true } = {},
+): Promise<void> {
+  const { installation, owner, repo, issue: pull } = data
+  await context.queue.add('validate-pull-request', { installation, owner, repo, pull, ...asked })
 }
 
 /** Refuses a person who is not an admin of every concerned fleet. Throws `command-input`. */

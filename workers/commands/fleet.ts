@@ -199,7 +199,12 @@ export const designate: BailiwickCommand = {
   summary: 'make this repository the fleet, or confirm what the .github repository lists (owners of the organization)',
   where: 'anywhere',
   slow: true,
-  may: ({ octokit, owner, comment }) => isAccountOwner(octokit, owner, comment.author.login),
+  may: async ({ octokit, owner, comment }) =>
+    (await isAccountOwner(octokit, owner, comment.author.login)) ||
+    commandError(
+      `only owners of ${owner} may designate a fleet`,
+      'Ask one of them to comment `/bailiwick designate` here.',
+    ),
   refusal: 'This repository cannot be designated',
   run: async command => {
     const { context, installation } = command

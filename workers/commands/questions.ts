@@ -24,7 +24,7 @@ export async function helpFor(
 ): Promise<string> {
   const here = all.filter(({ where }) => where === 'anywhere' || command.comment.issue.pullRequest)
   const allowed = await Promise.all(here.map(one => one.may(command)))
-  const offered = here.filter((_, index) => allowed[index])
+  const offered = here.filter((_, index) => allowed[index] === true)
   return helpText(command.comment.author.login, offered, about)
 }
 
@@ -125,13 +125,13 @@ export const check: BailiwickCommand = {
       if (!comment.issue.pullRequest) {
         throw commandError('this is not a pull request', 'Comment on a pull request, or write `/bailiwick check --all`')
       }
-      await evaluateAgain(command)
+      await evaluateAgain(command, { rerun: true })
       return { reaction: '+1' }
     }
     if (!isAtLeast(role, 'maintain')) {
       throw commandError('--all requires the role maintain in this repository', 'Write `/bailiwick check`')
     }
-    for (const { number } of await listOpenPullRequests(command)) await evaluateAgain(command, number)
+    for (const { number } of await listOpenPullRequests(command)) await evaluateAgain(command, { pull: number })
     return { reaction: '+1' }
   },
 }

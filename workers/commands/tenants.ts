@@ -34,7 +34,8 @@ export const onboardVerb: BailiwickCommand = {
     await refuseForeignRepository(question)
     const prepared = await prepareOnboarding(command, asked, login)
     await refuseKnownRepository(question, prepared.plan.sources)
-    await openWithAccess({ ...command, prepared, by: login }, `Requested in #${comment.issue.number}.`)
+    const about = { prepared, by: login, at: comment.createdAt }
+    await openWithAccess({ ...command, ...about }, `Requested in #${comment.issue.number}.`)
     const warning = removedOption(comment.body.split(/\r?\n/, 1)[0]!)
     return { reaction: 'rocket', ...(warning === undefined ? {} : { reply: warning }) }
   },

@@ -27,11 +27,13 @@ import { openWriter } from '../fleets/github-installation.ts'
 import { narrowerSources, readFleetFileText } from '../fleets/source-reader.ts'
 import type { Case, FleetPlace, Installation, Writer } from '../fleets/worker-context.ts'
 import { outcomeOf } from '../gate/commit-outcome.ts'
-import { openRecordedPull } from '../gate/record-decision.ts'
+import { openRecordedPull, publishApproval } from '../gate/record-decision.ts'
 import {
   type BailiwickCommand,
   type CommandContext,
+  decidesHere,
   evaluateAgain,
+  fleetsHere,
   mayWrite,
   presentPull,
   wasSeen,
@@ -182,25 +184,26 @@ export const approveWaiver: BailiwickCommand = {
   summary: "on a waiver's pull request: approve a waiver that someone else requested (fleet admins)",
   where: 'pull-request',
   slow: true,
-  may: async command => (await fleetHere(command)) !== undefined,
+  may: decidesHere,
   refusal: 'This waiver cannot be approved',
   run: async command => {
     const { writer, installation, comment } = command
     const { login } = comment.author
     const pull = await presentPull(command)
-    const fleet = await fleetHere(command)
-    if (!fleet || fleet.branch !== pull.base.ref) throw noWaiver()
+    const fleet = (await fleetsHere(command)).find(({ branch }) => branch === pull.base.ref)
+    if (!fleet) throw noWaiver()
     const waiver = await recorded(command, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
-    await openWaiverPull({ writer, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
+    const { head } = await openWaiverPull(
+      { writer, installation, fleet },
+      { ...waiver, approver: login },
+      pull.head.ref,
+    )
+    const { number, base } = pull
+    await publishApproval(writer, head, { by: login, at: comment.createdAt, pull: number, base: base.ref })
     await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
-}
-
-/** The fleet of this repository, if the person is an admin of it. */
-async function fleetHere(command: CommandContext) {
-  return (await command.fleetsOf()).find(({ repository }) => repository.url === command.repository.url)
 }
 
 /** Our App's record on the present head: a branch that was changed since has none. */

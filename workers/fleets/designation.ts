@@ -1,6 +1,8 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { Repository } from '../../src/github/contents/repositories.ts'
-import { readRepository } from '../../src/github/contents/repositories.ts'
+import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
+import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
+import { openSnapshot } from '../../src/git/tree.ts'
+import { hasPath, type Repository, readRepository } from '../../src/github/contents/repositories.ts'
 import {
   DESIGNATION_FILE,
   type DesignationRecord,
@@ -42,7 +44,7 @@ export async function readDesignation(context: WorkerContext, installation: Inst
   const record = newestRecord(records)
   const sealed = record === 'conflict' ? undefined : record
   if (first.state !== 'needs-candidates') return resolved(first, repositories, sealed)
-  const found = await findCandidates(installation)
+  const found = await findCandidates(context, installation)
   const changes = await context.queue.entries(changesKey(installation.id))
   context.designations.note(installation.id, changes, { candidates: found })
   if (context.memory.isNew(`designation of ${installation.id}`, found.join())) {
@@ -221,10 +223,55 @@ function recordIn(
   return record?.installation === installation && record.at === id ? record : undefined
 }
 
+/** Names of files that may start a cluster, in any layout: of a repository with one, all files are read. */
+const OF_FLUX = /(?:flux|gotk|cluster|sync|instance|kustomization).*\.ya?ml$|^\.github\/bailiwick\.yaml$/i
+
+/**
+ * Whether a repository looks like a fleet: it has a `clusters` directory, or a cluster starts in it, wherever its files
+ * are. One that is too large to be read may be one.
+ */
+export async function looksLikeFleet(
+  { memory }: WorkerContext,
+  installation: Installation,
+  repository: Repository,
+): Promise<boolean> {
+  if (await installation.isFleet(repository)) return true
+  const commit = await installation.head(repository, { branch: repository.defaultBranch })
+  if (commit === undefined) return false
+  const ask = () => hasPath({ ...repository, octokit: installation.octokit }, commit, OF_FLUX)
+  if (!(await memory.recallAt(repository, commit, 'paths of Flux', ask))) return false
+  return (await holdsRoot(installation, repository)) !== false
+}
+
+/**
+ * Whether the merged content says that a cluster starts in it; an assumed one does not count. An artifact with assumed
+ * content counts here: the repository is then evaluated by itself, and reads nothing else.
+ */
+export async function holdsRoot(installation: Installation, repository: Repository): Promise<boolean | BailiwickError> {
+  const { url, defaultBranch: branch } = repository
+  const commit = await installation.head(repository, { branch })
+  if (commit === undefined) return false
+  const snapshot = await installation.content(repository, commit).catch(tooLarge)
+  if (snapshot instanceof BailiwickError) return snapshot
+  const tree = openSnapshot(snapshot)
+  const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, readFleetFile(tree, url))
+  return roots.some(({ how }) => how !== 'assumed')
+}
+
+/** The error of a fleet that is too large to be evaluated. */
+function tooLarge(error: unknown): BailiwickError {
+  if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
+  const what = `It is unknown whether this repository contains a cluster: ${error.message}`
+  return new BailiwickError('render-limits', what, {
+    fix: 'Have an owner of the organization designate the repository of the fleet, or remove the App from this one.',
+    cause: error,
+  })
+}
+
 /** The repositories that look like a fleet. */
-async function findCandidates(installation: Installation): Promise<number[]> {
+async function findCandidates(context: WorkerContext, installation: Installation): Promise<number[]> {
   const repositories = (await installation.repositories()).filter(({ archived }) => !archived)
-  const looksLikeOne = await inTurns(repositories, repository => installation.isFleet(repository))
+  const looksLikeOne = await inTurns(repositories, repository => looksLikeFleet(context, installation, repository))
   return repositories.flatMap(({ id }, index) => (looksLikeOne[index] ? id : []))
 }
 

@@ -1,19 +1,19 @@
 import { BailiwickError } from '../../src/base/errors.ts'
-import { readFleetFile } from '../../src/fleet/config/fleet-file.ts'
-import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
 import { FLEET_FILE, type GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../../src/fleet/model/source-access.ts'
-import { openSnapshot } from '../../src/git/tree.ts'
-import type { GitHubRepository } from '../../src/github/client/octokit.ts'
+import { listOurCheckRuns } from '../../src/github/checks.ts'
+import { isOurs, type OurRepository } from '../../src/github/client/octokit.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listPushers } from '../../src/github/people.ts'
 import { type PullRequest, pullsOfMergeGroup, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import { withPresentNames } from '../../src/report/outcome.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { approvalOf } from '../../src/surface/command/record.ts'
 import { affectedRepositories } from '../../src/verdict/affected-repositories.ts'
 import type { PlannedPrune } from '../../src/verdict/change-prunes.ts'
 import type { Changes } from '../../src/verdict/diff/changes.ts'
 import { isPassing } from '../job-error.ts'
+import { holdsRoot } from './designation.ts'
 import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-revision-set.ts'
 import type { RevisionSetSnapshot } from './protocol.ts'
 import { type Contributors, narrowerSources, type Pin, SourceReader } from './source-reader.ts'
@@ -121,35 +121,11 @@ export async function evaluatingFleets(installation: Installation, url: string):
   const own = (await installation.repositories()).find(one => one.url === url)
   if (!own) return designated
   const itself = { place: { repository: own, branch: own.defaultBranch }, alone: true }
+  await installation.head(own, { branch: own.defaultBranch }) // a folder of a known commit is remembered
   if (await installation.isFleet(own)) return [...designated, itself]
   const found = fleets.length === 0 && (await holdsRoot(installation, own))
   if (found instanceof BailiwickError) return [{ ...itself, unread: found }]
   return found ? [itself] : designated
-}
-
-/**
- * Whether the merged content says that a cluster starts in it; an assumed one does not count. An artifact with assumed
- * content counts here: the repository is then evaluated by itself, and reads nothing else.
- */
-async function holdsRoot(installation: Installation, repository: Repository): Promise<boolean | BailiwickError> {
-  const { url, defaultBranch: branch } = repository
-  const commit = await installation.head(repository, { branch })
-  if (commit === undefined) return false
-  const snapshot = await installation.content(repository, commit).catch(tooLarge)
-  if (snapshot instanceof BailiwickError) return snapshot
-  const tree = openSnapshot(snapshot)
-  const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, readFleetFile(tree, url))
-  return roots.some(({ how }) => how !== 'assumed')
-}
-
-/** The error of a fleet that is too large to be evaluated. */
-function tooLarge(error: unknown): BailiwickError {
-  if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
-  const what = `It is unknown whether this repository contains a cluster: ${error.message}`
-  return new BailiwickError('render-limits', what, {
-    fix: 'Have an owner of the organization designate the repository of the fleet, or remove the App from this one.',
-    cause: error,
-  })
 }
 
 /**
@@ -226,16 +202,16 @@ export async function answersOf(subject: Case, pull: PullRequest): Promise<reado
 }
 
 /**
- * The contributors of a pull request: its author and everyone who pushed to its head. Read from GitHub on first use,
- * once.
+ * The contributors of a pull request: its author and everyone who pushed to its head; of one that our App opened, who
+ * approved that head by a command, and everyone else who pushed to it. Read from GitHub on first use, once.
  */
-export function peopleOfPull(subject: GitHubRepository, pull: PullRequest): Contributors {
+export function peopleOfPull(subject: OurRepository, pull: PullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
 /** The contributors of a merge group: those of each pull request in it, down to the base commit. */
 export function peopleOfGroup(
-  subject: GitHubRepository,
+  subject: OurRepository,
   branch: string,
   group: { readonly sha: string; readonly base: string },
 ): Contributors {
@@ -254,16 +230,27 @@ export function peopleOfGroup(
 }
 
 /** Undefined if one of them is not a person, or GitHub does not show who it was. */
-async function broughtBy(
-  { octokit, ...own }: GitHubRepository,
-  { author, head }: PullRequest,
-): Promise<readonly string[] | undefined> {
-  if (author?.type !== 'User' || head.repository === null) return undefined
-  const [owner, repo] = head.fork ? head.repository.split('/') : [own.owner, own.repo]
-  if (!owner || !repo) return undefined
-  const pushers = await listPushers({ octokit, owner, repo }, head.ref, head.sha)
-  return pushers && [...new Set([author.login, ...pushers])]
+async function broughtBy(subject: OurRepository, pull: PullRequest): Promise<readonly string[] | undefined> {
+  const author = isByOurApp(subject, pull)
+    ? approvalOf(pull, await listOurCheckRuns(subject, pull.head.sha))?.by
+    : pull.author?.type === 'User' && pull.author.login
+  const pushers = author ? await pushersOf(subject, pull) : undefined
+  return author && pushers ? [...new Set([author, ...pushers])] : undefined
 }
+
+/** Everyone who pushed to the head of a pull request; of one that our App opened, everyone else. Undefined if unknown. */
+export async function pushersOf(
+  { octokit, app, ...own }: OurRepository,
+  pull: PullRequest,
+): Promise<readonly string[] | undefined> {
+  const { ref, sha, fork, repository } = pull.head
+  const [owner, repo] = fork ? (repository?.split('/') ?? []) : [own.owner, own.repo]
+  if (!owner || !repo) return undefined
+  return listPushers({ octokit, owner, repo }, ref, sha, isByOurApp({ app }, pull) ? app : undefined)
+}
+
+const isByOurApp = ({ app }: Pick<OurRepository, 'app'>, { author }: PullRequest): boolean =>
+  author !== undefined && isOurs(app, { user: author })
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined

@@ -99,9 +99,7 @@ const LEADS_MS = 600_000
 export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
   const { store, memory } = context
   const trees = new Map<string, string>()
-  const fleets = new Map<string, Promise<boolean>>()
-  const defaultHeads = new Map<string, string>()
-  const noted = new Map<string, string>()
+  const heads = new Map<string, Promise<string | undefined>>()
   let repositories: Promise<readonly Repository[]> | undefined
   let designation: Promise<DesignatedFleets> | undefined
   const installation: Installation = {
@@ -112,15 +110,10 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       repositories ??= listRepositories(octokit)
       return repositories
     },
-    isFleet: repository => {
-      const at = defaultHeads.get(repository.url)
+    isFleet: async repository => {
+      const at = await heads.get(headKey(repository, { branch: repository.defaultBranch }))
       const ask = () => isDirectory({ ...repository, octokit }, CLUSTERS, at)
-      const key = `${repository.url} ${at ?? ''}`
-      const answer =
-        fleets.get(key) ??
-        (at ? memory.recallAt(repository, at, CLUSTERS, ask) : memory.recall(repository, CLUSTERS, ask))
-      fleets.set(key, answer)
-      return answer
+      return at ? memory.recallAt(repository, at, CLUSTERS, ask) : memory.recall(repository, CLUSTERS, ask)
     },
     designation: () => {
       designation ??= readDesignation(context, installation)
@@ -129,17 +122,20 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
     file: (repository, path) =>
       memory.recall(repository, `file ${path}`, () => readFile({ ...repository, octokit }, path)),
     noteHead: (repository, branch, commit, tree) => {
-      noted.set(headKey(repository, { branch }), commit)
+      heads.set(headKey(repository, { branch }), Promise.resolve(commit))
       if (tree !== undefined) trees.set(commit, tree)
-      if (branch === repository.defaultBranch) defaultHeads.set(repository.url, commit)
     },
-    head: async (repository, ref) => {
-      const known = noted.get(headKey(repository, ref))
-      if (known !== undefined) return known
-      const question = `head ${JSON.stringify(ref)}`
-      const head = await memory.recall(repository, question, () => readHead({ ...repository, octokit }, ref))
-      if (head) trees.set(head.commit, head.tree)
-      return head?.commit
+    head: (repository, ref) => {
+      const ask = async () => {
+        const question = `head ${JSON.stringify(ref)}`
+        const head = await memory.recall(repository, question, () => readHead({ ...repository, octokit }, ref))
+        if (head) trees.set(head.commit, head.tree)
+        return head?.commit
+      }
+      const key = headKey(repository, ref)
+      const head = heads.get(key) ?? ask()
+      heads.set(key, head)
+      return head
     },
     leadsTo: async name => {
       const ask = async () => (await readRepository({ ...name, octokit }))?.id ?? null

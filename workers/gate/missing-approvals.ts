@@ -6,7 +6,7 @@ import type { GitHubRepository } from '../../src/github/client/octokit.ts'
 import { isInTeams, listApprovals, listMaintainers, readPusher, readRole, type Team } from '../../src/github/people.ts'
 import { isSince, openedAnew, type PullRequest } from '../../src/github/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
-import { APPROVAL_RUN, readApprovalRecord } from '../../src/surface/command/record.ts'
+import { approvalOf as recordedApproval } from '../../src/surface/command/record.ts'
 import type { GivenApproval, MissingApproval } from '../../src/verdict/decide.ts'
 import { approvalOf, guardedChanges } from '../../src/verdict/required-approvals.ts'
 import { groupApprovals } from '../../src/verdict/summary.ts'
@@ -108,10 +108,8 @@ async function agreedBy(
   const author = pull.author?.login.toLowerCase()
   const present = await presentReviews(subject, pull)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
-  const run = (await runs()).find(one => one.name === APPROVAL_RUN && one.headSha === pull.head.sha)
-  const record = run?.conclusion === 'success' ? readApprovalRecord(run.text) : undefined
-  const recorded =
-    record?.pull === pull.number && record.base === pull.base.ref ? [{ ...record, login: record.by }] : []
+  const record = recordedApproval(pull, await runs())
+  const recorded = record ? [{ ...record, login: record.by }] : []
   if (present.length + recorded.length === 0 && !mayBeOwn) return undefined
   const anew = await openedAnew(subject, pull.number)
   for (const { login, at } of [...present, ...recorded]) {

@@ -48,8 +48,10 @@ export async function publishVerdict(
 ): Promise<boolean> {
   const run = checkRunOf(outcome, context)
   const externalId = externalIdOf(outcome, run, context.kind, check)
+  const asked = again ? `\n\nEvaluated again on request at ${new Date().toISOString().slice(0, 19)}Z.` : ''
   const say = {
     ...run,
+    summary: `${run.summary}${asked}`,
     headSha: context.headSha,
     name: check.name,
     externalId,

@@ -2,10 +2,12 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { commitFiles } from '../../src/github/branches.ts'
+import { publishCheckRun } from '../../src/github/checks.ts'
 import { addDeployKey, removeDeployKey } from '../../src/github/deploy-keys.ts'
 import { type NewPullRequest, type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { isLoopbackUrl } from '../../src/process/environment.ts'
+import { APPROVAL_RUN, approvalRecord } from '../../src/surface/command/record.ts'
 import { decide, NO_DECISIONS } from '../../src/verdict/decide.ts'
 import type { DecisionKind, TrailAnchor, TrailDecision, TrailRevision } from '../../src/verdict/trail-entry.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
@@ -13,9 +15,13 @@ import { nameInAddress } from '../fleets/source-reader.ts'
 import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
 
-/** Decisions within this time are written together; a GitHub on this machine needs no such pause. */
-const WAIT_MS = 15_000
-const LOOPBACK_WAIT_MS = 50
+/**
+ * Decisions of one span of time are one commit: of ten seconds, or of a minute where the last commit is not older. Spans have
+ * fixed ends, so that a stream of decisions does not put the commit off. A GitHub on this machine needs no such pause.
+ */
+const SPAN_MS = 10_000
+const BUSY_SPAN_MS = 60_000
+const LOOPBACK_SPAN_MS = 50
 
 /** The fleet that a decision is about; `url` is normalized. */
 interface FleetAddress {
@@ -42,10 +48,13 @@ export async function recordDecision(
   if (fleet === undefined) return undefined
   const place = { installation, owner: fleet.owner, repo: fleet.repo }
   const isNew = await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION }, once)
-  if (!isNew) return outbox.head(place)
-  const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
-  await queue.add('write-trail', place, { delayMs })
-  return outbox.head(place)
+  const head = await outbox.head(place)
+  if (!isNew) return head
+  const now = Date.now()
+  const isBusy = head?.at !== undefined && now - head.at < BUSY_SPAN_MS
+  const spanMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_SPAN_MS : isBusy ? BUSY_SPAN_MS : SPAN_MS
+  await queue.add('write-trail', place, { delayMs: spanMs - (now % spanMs) })
+  return head
 }
 
 /** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
@@ -95,6 +104,28 @@ async function record(
   const digest = hash('sha256', `${act.kind} ${repository} ${what}`)
   const decision = { ...act, id: `${act.kind} ${digest}`, who: `${app.slug}[bot]`, repository, revisions: [], digest }
   await recordDecision(context, { installation, url: fleet }, decision, { once: true })
+}
+
+/**
+ * Records that a fleet admin gives the required approvals of one head by a command: as a check run of our App on that
+ * commit, which ends with the next push and only our App can write. Whether they are one is checked when it is counted.
+ */
+export async function publishApproval(
+  writer: Writer,
+  head: string,
+  approval: Parameters<typeof approvalRecord>[0],
+): Promise<void> {
+  const record = approvalRecord(approval, head)
+  const externalId = `approve:${hash('sha256', record.text)}`
+  const run = {
+    ...record,
+    headSha: head,
+    name: APPROVAL_RUN,
+    externalId,
+    conclusion: 'success',
+    annotations: [],
+  } as const
+  await publishCheckRun(writer, run)
 }
 
 type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>

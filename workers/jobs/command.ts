@@ -5,8 +5,14 @@ import { type IssueComment, ourReactions, react, readIssueComment, writeReply } 
 import { readRole } from '../../src/github/people.ts'
 import type { Attempt, CommandJob } from '../../src/receive/queue.ts'
 import { openError } from '../../src/report/check-run.ts'
-import { readCommandLine, refusalText } from '../../src/surface/command/command-line.ts'
-import { type BailiwickCommand, type CommandContext, mayWrite, presentPull } from '../commands/command-context.ts'
+import { commandError, readCommandLine, refusalText } from '../../src/surface/command/command-line.ts'
+import {
+  type BailiwickCommand,
+  type CommandContext,
+  mayAsk,
+  mayWrite,
+  presentPull,
+} from '../commands/command-context.ts'
 import { helpFor } from '../commands/questions.ts'
 import { commands } from '../commands/registry.ts'
 import { answersOf } from '../fleets/evaluate-change.ts'
@@ -21,8 +27,8 @@ const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
 
 /**
  * Runs a `/bailiwick ...` command, as GitHub has the comment now. Edited comments, comments of bots and Apps, and
- * comments on closed issues are ignored. GitHub is asked for the author's role: without permission the comment gets
- * only a reaction; a command that fails gets a reply with the reason. A command that was answered is not run again.
+ * comments on closed issues are ignored. GitHub is asked for the author's role: who takes part in the repository gets the
+ * reason of a refusal or failure as a reply, a stranger only a reaction. A command that was answered is not run again.
  */
 export async function command(context: WorkerContext, data: CommandJob, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
@@ -60,9 +66,14 @@ async function answer(command: CommandContext): Promise<void> {
   const { writer, data, line, comment } = command
   const verb = commands.find(({ name }) => name === line.verb)
   if (!verb) return answerUnknown(command)
-  if (!(await verb.may(command))) return react(writer, data.comment, '-1')
+  const may = await verb.may(command)
+  if (may !== true) {
+    if ((await mayAsk(command)) === true) await say(command, refusalText(may, verb.refusal))
+    return react(writer, data.comment, '-1')
+  }
   if (verb.where === 'pull-request' && !comment.issue.pullRequest) {
-    return refuse(command, `${line.verb} is for pull requests`, verb)
+    const fix = `Comment \`/bailiwick ${verb.name}\` on a pull request.`
+    return refuse(command, commandError('it is for pull requests', fix), verb)
   }
   try {
     if (verb.slow) await react(writer, data.comment, 'eyes')
@@ -79,13 +90,13 @@ async function answer(command: CommandContext): Promise<void> {
 
 /** Explains unknown and removed commands to people with write access; comments of others are ignored. */
 async function answerUnknown(command: CommandContext): Promise<void> {
-  if (!(await mayWrite(command))) return
+  if ((await mayWrite(command)) !== true) return
   const { verb } = command.line
   await say(command, removedWarning(`/bailiwick ${verb}`) ?? (await helpFor(command, commands, verb)))
   await react(command.writer, command.data.comment, 'confused')
 }
 
-async function refuse(command: CommandContext, why: string | BailiwickError, verb: BailiwickCommand): Promise<void> {
+async function refuse(command: CommandContext, why: BailiwickError, verb: BailiwickCommand): Promise<void> {
   await say(command, refusalText(why, verb.refusal))
   await react(command.writer, command.data.comment, 'confused')
 }

@@ -97,7 +97,8 @@ async function reasonAgainst({ writer, issue }: Asked, isReader: boolean, admini
 
 async function openFor(asked: Asked, prepared: PreparedOnboarding): Promise<number> {
   const { issue } = asked
-  const { number } = await openWithAccess({ ...asked, prepared, by: issue.author.login }, `Closes #${issue.number}`)
+  const about = { prepared, by: issue.author.login, at: issue.updatedAt }
+  const { number } = await openWithAccess({ ...asked, ...about }, `Closes #${issue.number}`)
   await record(asked, number)
   return number
 }

@@ -1,5 +1,6 @@
 import { listOpenPullRequests } from '../../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../../src/receive/queue.ts'
+import { looksLikeFleet } from '../fleets/designation.ts'
 import { affectedPlaces, evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { readFleets } from '../fleets/evaluate-revision-set.ts'
 import { openWritable } from '../fleets/github-installation.ts'
@@ -39,7 +40,8 @@ async function noteCandidate({ context, installation, repository }: Case): Promi
   const isOpen = designation.state === 'undecided' && designation.reason === 'undesignated'
   const known = isOpen ? designation.candidates : designation.state === 'none' ? [] : undefined
   if (known === undefined || known.includes(repository.id)) return
-  if (await installation.isFleet(repository)) await context.queue.add('survey', { installation: installation.id })
+  if (await looksLikeFleet(context, installation, repository))
+    await context.queue.add('survey', { installation: installation.id })
 }
 
 /** Publishes on the commit what fleets that read the branch find. Empty if none does, or it could not be evaluated. */

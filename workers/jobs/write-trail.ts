@@ -128,7 +128,7 @@ async function appendBatch(desk: TrailDesk): Promise<Appended> {
       ...{ branch: TRAIL_BRANCH, path: file.path, content: Buffer.from(file.bytes).toString('utf8') },
       message: commitMessage(nextEntry(last), written.seq),
     })
-    await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit } })
+    await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit, at: Date.now() } })
     await keepHistory(subject, file, commit)
   } else if (head && last.head) {
     await outbox.written(place, { count: decisions.length, lost, head: { ...last.head, commit: head.commit } })

@@ -73,6 +73,8 @@ export interface AccessQuestion extends WritableCase {
   readonly prepared: PreparedOnboarding
   /** Login of the requester. */
   readonly by: string
+  /** ISO time of the request. */
+  readonly at: string
 }
 
 /** A sealed key that may be added to a repository once its pull request is open, or why there is none. */

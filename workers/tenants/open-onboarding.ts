@@ -19,7 +19,7 @@ import type { OnboardRequest } from '../../src/tenants/onboard/request.ts'
 import { administer, openCase } from '../fleets/github-installation.ts'
 import { nameAt } from '../fleets/source-reader.ts'
 import type { Case, Installation, WorkerContext } from '../fleets/worker-context.ts'
-import { addRecordedKey, openRecordedPull, removeRecordedKey } from '../gate/record-decision.ts'
+import { addRecordedKey, openRecordedPull, publishApproval, removeRecordedKey } from '../gate/record-decision.ts'
 import {
   type AccessQuestion,
   onboardingBranch,
@@ -31,11 +31,24 @@ import {
 } from './onboarding-access.ts'
 
 /**
- * Opens the pull request of an onboarding, with the credentials that its tenant needs. The sealed key is committed
- * before it is added to the repository: a crash leaves a pull request that the next attempt completes, never a key
- * whose private half is lost. `end`: the end of its text.
+ * Opens the pull request of an onboarding. Its requester may add tenants, so the request is the approval of its head.
+ * `end`: the end of its text.
  */
 export async function openWithAccess(question: AccessQuestion, end: string): Promise<OpenedPullRequest> {
+  const { context, installation, owner, repo, writer, by, at, prepared } = question
+  const opened = await openWithKeys(question, end)
+  await publishApproval(writer, opened.head, { by, at, pull: opened.number, base: prepared.branch })
+  await context.queue.add('validate-pull-request', {
+    ...{ installation: installation.id, owner, repo, pull: opened.number },
+  })
+  return opened
+}
+
+/**
+ * The same with the credentials that its tenant needs. The sealed key is committed before it is added to the repository:
+ * a crash leaves a pull request that the next attempt completes, never a key whose private half is lost.
+ */
+async function openWithKeys(question: AccessQuestion, end: string): Promise<OpenedPullRequest> {
   refuseOwnApp(question.prepared.request, question.context.config.appId)
   const key = await planTenantKey(question)
   if (!key) return openAccess(question, end, '')

@@ -1,5 +1,7 @@
 import { ProbotOctokit } from 'probot'
+import { currentWork } from '../../process/log.ts'
 import { nameErrors, statusOf, TOKEN } from './github-error.ts'
+import { withKnownAnswers } from './known-answers.ts'
 import type { Octokit } from './octokit.ts'
 
 interface Log {
@@ -43,10 +45,10 @@ export function clientClass(options: ClientSettings): typeof ProbotOctokit {
   const quiet = () => {}
   const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const timeout = options.timeoutMs ?? 120_000
-  const timedFetch = (input: string | URL | Request, init?: RequestInit) => {
+  const timedFetch = withKnownAnswers((input, init) => {
     const signals = [AbortSignal.timeout(timeout), ...(init?.signal ? [init.signal] : [])]
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })
-  }
+  })
   return ProbotOctokit.defaults((instance: ClientOptions) => ({
     ...instance,
     ...(options.baseUrl ? { baseUrl: options.baseUrl.replace(/\/+$/, '') } : {}),
@@ -137,18 +139,25 @@ const CHECK = /\/check-(?:runs|suites)(?:\/|$)/
 
 /** Has each write of a client wait for its turn among those of the installation. */
 export function paceWrites(client: Client, turns: WriteTurns, installation: string): Client {
-  client.hook.before('request', async ({ method, url }) => {
-    const write = writeOf(method, url)
-    if (write) await turns.take(installation, write)
+  client.hook.before('request', async ({ method, url, request }) => {
+    const { pathname } = new URL(url, 'https://github.example')
+    if (method === 'GET' || method === 'HEAD' || TOKEN.test(pathname)) return
+    const isNew = method === 'POST' || method === 'PUT'
+    const rank = rankOf(CHECK.test(pathname), request?.isFirst === true)
+    await turns.take(installation, { rank, notifies: isNew && NOTIFIES.test(pathname) })
   })
   return client
 }
 
-function writeOf(method: string, url: string): Write | undefined {
-  const { pathname } = new URL(url, 'https://github.example')
-  if (method === 'GET' || method === 'HEAD' || TOKEN.test(pathname)) return undefined
-  const isNew = method === 'POST' || method === 'PUT'
-  return { isCheck: CHECK.test(pathname), notifies: isNew && NOTIFIES.test(pathname) }
+/** Jobs that answer a person. */
+const ANSWERS: readonly unknown[] = ['command', 'check-action', 'tenant-request']
+
+function rankOf(isCheck: boolean, isFirst: boolean): Rank {
+  const { job } = currentWork()
+  if (isCheck && isFirst) return RANKS.firstCheck
+  if (ANSWERS.includes(job)) return RANKS.answer
+  if (isCheck) return RANKS.check
+  return job === 'write-trail' ? RANKS.trail : RANKS.other
 }
 
 /** The least time between two writes of one installation, and between two that notify people. */
@@ -166,10 +175,14 @@ export const GITHUB_PACE: Pace = { writeMs: 1_000, notifyMs: 3_000 }
 /** For a server on this machine: the same order, a hundred times as fast. */
 export const LOOPBACK_PACE: Pace = { writeMs: 10, notifyMs: 30 }
 
+/** Which writes go first: people wait for the check of what they pushed, and for answers. */
+export const RANKS = { firstCheck: 0, answer: 1, check: 2, other: 3, trail: 4 } as const
+
+type Rank = (typeof RANKS)[keyof typeof RANKS]
+
 /** A request that changes something. */
 export interface Write {
-  /** A check decides about a merge: people wait for it. */
-  readonly isCheck: boolean
+  readonly rank: Rank
   readonly notifies: boolean
 }
 
@@ -177,10 +190,10 @@ interface Waiting extends Write {
   readonly go: () => void
 }
 
-/** So many checks in a row, then one of the others: a flood of checks does not block other writes for ever. */
-const MOST_CHECKS_IN_A_ROW = 60
+/** So many checks and answers in a row, then one of the others: a flood does not block other writes for ever. */
+const MOST_IN_A_ROW = 60
 
-/** Lets the writes of each installation go one after the other, at a pace, checks first. */
+/** Lets the writes of each installation go one after the other, at a pace, by rank. */
 export class WriteTurns {
   readonly #pace: Pace
   readonly #lanes = new Map<string, Lane>()
@@ -199,9 +212,8 @@ export class WriteTurns {
 
 class Lane {
   readonly #pace: Pace
-  readonly #checks: Waiting[] = []
-  readonly #others: Waiting[] = []
-  #checksInARow = 0
+  readonly #waiting: Waiting[] = []
+  #inARow = 0
   #freeAt = 0
   #notifiesAt = 0
   #timer: NodeJS.Timeout | undefined
@@ -212,8 +224,7 @@ class Lane {
 
   take(write: Write): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const lane = write.isCheck ? this.#checks : this.#others
-    lane.push({ ...write, go: resolve })
+    this.#waiting.push({ ...write, go: resolve })
     this.#serve()
     return promise
   }
@@ -223,22 +234,21 @@ class Lane {
     const now = performance.now()
     const next = now < this.#freeAt ? undefined : this.#next(now)
     if (next) {
-      this.#checksInARow = next.isCheck ? this.#checksInARow + 1 : 0
+      this.#waiting.splice(this.#waiting.indexOf(next), 1)
+      this.#inARow = next.rank < RANKS.other ? this.#inARow + 1 : 0
       this.#freeAt = now + this.#pace.writeMs
       if (next.notifies) this.#notifiesAt = now + this.#pace.notifyMs
       next.go()
     }
-    if (this.#checks.length + this.#others.length === 0) return
-    const isStuck = this.#checks.length === 0 && this.#others.every(({ notifies }) => notifies)
+    if (this.#waiting.length === 0) return
+    const isStuck = this.#waiting.every(({ notifies }) => notifies)
     const at = isStuck ? Math.max(this.#freeAt, this.#notifiesAt) : this.#freeAt
     this.#timer = setTimeout(() => this.#serve(), Math.max(1, at - now))
   }
 
-  /** Takes the one whose turn it is out of its lane. */
   #next(now: number): Waiting | undefined {
-    const index = this.#others.findIndex(({ notifies }) => !notifies || now >= this.#notifiesAt)
-    const othersTurn = this.#checks.length === 0 || this.#checksInARow >= MOST_CHECKS_IN_A_ROW
-    if (othersTurn && index >= 0) return this.#others.splice(index, 1)[0]
-    return this.#checks.shift()
+    const ready = this.#waiting.filter(({ notifies }) => !notifies || now >= this.#notifiesAt)
+    const others = this.#inARow >= MOST_IN_A_ROW ? ready.filter(({ rank }) => rank >= RANKS.other) : []
+    return (others.length > 0 ? others : ready).sort((a, b) => a.rank - b.rank)[0]
   }
 }

@@ -112,6 +112,12 @@ export async function isDirectory(
   return Array.isArray(answer?.data)
 }
 
+/** Whether a commit has a path that matches. Of more than 100,000 paths GitHub lists the first ones. */
+export async function hasPath({ octokit, owner, repo }: GitHubRepository, commit: string, paths: RegExp) {
+  const found = await unlessMissing(octokit.rest.git.getTree({ owner, repo, tree_sha: commit, recursive: '1' }))
+  return found?.data.tree.some(({ path }) => path !== undefined && paths.test(path)) ?? false
+}
+
 /** Slugs of other Apps with a check run of this name on a branch's head. Commit statuses need a permission that we do not ask for. */
 export async function listNamesakes(
   { octokit, app, owner, repo }: OurRepository,

@@ -119,6 +119,15 @@ export function signInFailed(why: string): string {
   )
 }
 
+/** Without sign-in, no page is shown. */
+export function signInOff(): string {
+  return noticePage(
+    'Sign-in is not configured',
+    html`<p>The check on GitHub has the whole verdict. Pages are shown only to people who sign in with GitHub.</p>
+<p>To enable them, the operator of Bailiwick sets <code>CLIENT_ID</code>, <code>CLIENT_SECRET</code> and <code>PUBLIC_URL</code>.</p>`,
+  )
+}
+
 /** The session is over. */
 export function signedOut(): string {
   return noticePage('You are signed out', html`<p><a href="/login">Sign in again with GitHub</a></p>`)

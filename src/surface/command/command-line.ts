@@ -49,8 +49,7 @@ export function parseReason(words: readonly string[], usage: string): string {
 }
 
 /** The Markdown reply to a refused command: the reason, and what to write instead. */
-export function refusalText(why: BailiwickError | string, lead = 'This cannot be done'): string {
-  if (typeof why === 'string') return `${lead}: ${prose(why)}.`
+export function refusalText(why: BailiwickError, lead = 'This cannot be done'): string {
   const { code: reason, fix } = why
   const place = why.origin && why.origin.file !== '' ? ` (${code(`${why.origin.file}:${why.origin.line}`)})` : ''
   return `${lead} (${reason}): ${markdownOf(typedMessage(why))}${place}${fix ? `\n\n${markdownOf(fixOf(why))}` : ''}`

@@ -1,5 +1,7 @@
 import { code, prose } from '../../base/markup.ts'
 import { visible } from '../../base/visible.ts'
+import type { OurCheckRun } from '../../github/checks.ts'
+import type { PullRequest } from '../../github/pull-request.ts'
 import { PRINT } from '../../verdict/mass-prune.ts'
 import { commandError, parseReason } from './command-line.ts'
 
@@ -122,11 +124,15 @@ export function approvalRecord({ by, at, pull, base }: ApprovalRecord, sha: stri
   }
 }
 
-/** Reads an approval from the text of its check run; undefined if we did not write it. */
-export function readApprovalRecord(text: string): ApprovalRecord | undefined {
-  const { pull, ...record } = readRecord(text) ?? {}
+/** The approval of the present head of a pull request onto its base, among our check runs of that head. */
+export function approvalOf(
+  pull: Pick<PullRequest, 'number' | 'head' | 'base'>,
+  runs: readonly OurCheckRun[],
+): ApprovalRecord | undefined {
+  const run = runs.find(({ name, headSha }) => name === APPROVAL_RUN && headSha === pull.head.sha)
+  const { pull: number, ...record } = (run?.conclusion === 'success' ? readRecord(run.text) : undefined) ?? {}
   const texts = textsOf(record, 'by', 'at', 'base')
-  return texts && typeof pull === 'number' ? { ...texts, pull } : undefined
+  return texts && number === pull.number && texts.base === pull.base.ref ? { ...texts, pull: number } : undefined
 }
 
 export const APPROVE_PRUNE_USAGE = 'approve-prune DIGEST...'

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../../base/errors.ts'
 import { renderCredentialsPage } from '../../report/page/credentials-page.ts'
 import { readFleetQuery } from '../../report/page/fleet-query.ts'
-import { homePage, nothingHere, noticePage, type PageEntry, signedOut } from '../../report/page/home-page.ts'
+import { homePage, nothingHere, noticePage, type PageEntry, signedOut, signInOff } from '../../report/page/home-page.ts'
 import { renderCheckPage } from '../../report/page/render-check-page.ts'
 import { renderClusterPage } from '../../report/page/render-cluster-page.ts'
 import { type QueueRow, renderFleetPage } from '../../report/page/render-fleet-page.ts'
@@ -44,7 +44,11 @@ export class Pages {
     const isEntrance = path === '/' || path === '/logout' || path.startsWith('/login')
     if (!address && !isEntrance) return false
     const reader = await gate.admit(request)
-    if (reader === 'closed') return false
+    if (reader === 'closed' || (reader === 'off' && !isRead(request))) return false
+    if (reader === 'off') {
+      await answerPage(request, response, 404, signInOff())
+      return true
+    }
     if (isEntrance && path !== '/') return this.#enter(path, request, response, query)
     if (!isRead(request)) {
       await refuseRequest(request, response, 405)

@@ -197,8 +197,8 @@ type MadeFor = Pick<PagePlace, 'repositoryId' | 'visibility'>
 
 /** Decides who may view pages. */
 export interface PageAccess {
-  /** `sign-in`: the person must sign in first; `closed`: there are no pages for this address. */
-  admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'closed'>
+  /** `sign-in`: the person must sign in first; `off`: sign-in is not configured; `closed`: there are no pages for this address. */
+  admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'off' | 'closed'>
 }
 
 /** Headers that a proxy adds: a request with one is not from this machine. */
@@ -216,8 +216,8 @@ export const loopbackGate: PageAccess = {
   },
 }
 
-/** Admits no one: pages are switched off. */
-export const closedGate: PageAccess = { admit: async () => 'closed' }
+/** Admits no one: sign-in is not configured. */
+export const closedGate: PageAccess = { admit: async () => 'off' }
 
 const EVERYTHING: Visitor = { mayRead: async () => true, mayMaintain: async () => true }
 

@@ -23,7 +23,7 @@ import {
 export const ONBOARD_USAGE =
   'onboard TENANT --repo URL --namespace NS [--namespace NS2] --cluster C [--cluster C2] [--branch main] [--path ./x] [--role edit] [--access deploy-key]'
 
-const FIX = `Write: /bailiwick ${ONBOARD_USAGE}`
+const FIX = `Write: \`/bailiwick ${ONBOARD_USAGE}\`.`
 const REFS = ['--tag', '--semver', '--commit', '--digest'] as const
 const OPTIONS = [
   '--repo',

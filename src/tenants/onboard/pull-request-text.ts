@@ -95,7 +95,8 @@ function rights(request: OnboardRequest): string {
 
 function approvers({ owners }: OnboardPlan): string {
   const named = owners.length === 0 ? '- No line of CODEOWNERS matches these files.' : `- Code owners: ${list(owners)}.`
-  return [named, '- A fleet admin, and as many reviews as the rules of the branch require.'].join('\n')
+  const admin = '- A fleet admin. The request of one counts, for the commit that it made.'
+  return [named, admin, '- As many reviews as the rules of the branch require.'].join('\n')
 }
 
 function whoDecides({ url, branch, ref }: OnboardRequest): string {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { GITHUB_PACE, type Write, WriteTurns } from '../../../src/github/client/client-class.ts'
+import { GITHUB_PACE, RANKS, type Write, WriteTurns } from '../../../src/github/client/client-class.ts'
 
-const CHECK: Write = { isCheck: true, notifies: false }
-const COMMENT: Write = { isCheck: false, notifies: true }
-const LABEL: Write = { isCheck: false, notifies: false }
+const CHECK: Write = { rank: RANKS.check, notifies: false }
+const COMMENT: Write = { rank: RANKS.other, notifies: true }
+const LABEL: Write = { rank: RANKS.other, notifies: false }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -44,6 +44,19 @@ test('checks go before what came earlier, and installations wait for themselves 
   ])
   await vi.advanceTimersByTimeAsync(20_000)
   expect(gone).toEqual(['0 comment', '0 check of another one', '1 check', '2 check', '3 comment', '4 label'])
+})
+
+test('first the checks of new commits, then answers, other checks, comments, and the trail', async () => {
+  const gone = turnsOf([
+    ['trail', { rank: RANKS.trail, notifies: false }],
+    ['trail', { rank: RANKS.trail, notifies: false }],
+    ['comment', COMMENT],
+    ['check', CHECK],
+    ['answer', { rank: RANKS.answer, notifies: true }],
+    ['check of a new commit', { rank: RANKS.firstCheck, notifies: false }],
+  ])
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(gone).toEqual(['0 trail', '1 check of a new commit', '2 answer', '3 check', '4 trail', '5 comment'])
 })
 
 test('who floods checks does not silence the others for ever', async () => {

@@ -81,7 +81,12 @@ describe('without sign-in there are pages for this machine only', () => {
     ['it listens to everybody', { HOST: '0.0.0.0', PUBLIC_URL: 'http://127.0.0.1:3000' }],
   ])('not where %s', async (_, settings) => {
     const server = await open(settings)
-    for (const path of [PATH, '/', '/login']) expect((await get(server, path)).status, path).toBe(404)
+    for (const path of [PATH, '/', '/login']) {
+      const { status, text } = await get(server, path)
+      expect(status, path).toBe(404)
+      expect(text).toContain('Sign-in is not configured')
+      expect(text, 'the same for every address').toBe((await get(server, '/fleets/acme/other')).text)
+    }
     expect((await get(server, '/healthz')).status).toBe(200)
   })
 
@@ -160,10 +165,12 @@ describe('a browser gets a page, also where there is none', () => {
     const others = [
       await get(here, '/nothing', BROWSER),
       await get(here, '/.env', BROWSER),
-      await get(closed, PATH, BROWSER),
-      await get(closed, '/fleets/acme/none', BROWSER),
+      await get(closed, '/nothing', BROWSER),
     ]
     for (const { status, text } of others) expect([status, text]).toEqual([404, missing.text])
+    const off = await get(closed, PATH, BROWSER)
+    isPage(off.text, 'Sign-in is not configured')
+    expect(await get(closed, '/fleets/acme/none', BROWSER)).toMatchObject({ status: 404, text: off.text })
   })
 
   test.each<[number, string, string, string]>([

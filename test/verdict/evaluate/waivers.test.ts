@@ -78,6 +78,15 @@ test.each([
   expect(verdict.violations[0]?.message).not.toContain('aive')
 })
 
+test('an unused waiver of one cluster is reported there', () => {
+  const files = Object.entries(miniFleet().fleet).filter(([path]) => path.startsWith('clusters/'))
+  const earlier = files.map(file => file.map(text => String(text).replaceAll('clusters/staging', 'clusters/first')))
+  const fleet = { ...Object.fromEntries(earlier), [FILE]: waiver('\n    cluster: staging', 'y') }
+  const { verdict } = evaluationOf(miniFleet({ fleet }), { today })
+  expect(verdict.clusters.map(({ name }) => name)).toEqual(['first', 'staging'])
+  expect(verdict.warnings).toMatchObject([{ rule: 'waiver-unused', cluster: 'staging' }])
+})
+
 test('it names a cluster or a group where that matters', () => {
   for (const file of [waiver('\n    cluster: staging'), waiver().replace('kind: ConfigMap', 'kind: ConfigMap ')])
     expect(evaluationOf(given(file), { today }).verdict.result).toBe('pass')

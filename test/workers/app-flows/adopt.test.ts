@@ -27,7 +27,10 @@ test('a Kustomization that is cluster-admin gets a pull request with an account'
 }, 60_000)
 
 test('what cannot be done is answered in words', async () => {
-  expect(await ask('adopt sandbox-limits', 'otto')).toEqual({ reactions: ['-1'], replies: [] })
+  expect(await ask('adopt sandbox-limits', 'otto')).toEqual({
+    reactions: ['-1'],
+    replies: [expect.stringContaining('it needs the role maintain or admin')],
+  })
   expect((await ask('adopt')).replies.join()).toContain('TENANT is missing')
   expect((await ask('adopt no-such-name')).replies.join()).toContain('nothing to adopt')
   expect((await ask('lockdown nowhere')).replies.join()).toContain('this fleet has no cluster')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
-import { giveRoles } from './commands.ts'
+import { command, giveRoles, nextSecond } from './commands.ts'
 import { outputsOf } from './outputs.ts'
 import {
   addInternal,
@@ -118,6 +118,42 @@ test('an onboarding is read where its author may read the tenant, and else not v
   expect(not.run.output.summary).toContain(REFUSED)
   expect(not.run).toMatchObject({ conclusion: 'success' })
 }, 60_000)
+
+test.each([
+  ['who may not read it pushed there', 'nora', false],
+  ['who may read it pushed there', 'rea', true],
+])(
+  'a pull request of the App that an admin approves, after a person %s',
+  async (_what, as, isShown) => {
+    const { github } = stage
+    giveRoles(github, FLEET, { nora: 'write' })
+    const name = `late-${as}`
+    github.addRepository({ owner: 'acme', name, files: { 'README.md': name }, roles: { ada: 'admin' } })
+    await stage.settle()
+    const issue = github.issue({ repo: FLEET, title: 'A tenant', as: 'ada' }).number
+    const asked = `/bailiwick onboard ${name} --repo ${urlOf(name)} --namespace ${name} --cluster staging`
+    expect((await command(stage, { repo: FLEET, issue, as: 'ada', body: asked })).replies).toEqual([])
+    const { number, sha } = pushedOnto(`bailiwick/onboard-${name}`, as)
+    await stage.settle()
+    expect(await outputsOf(stage), 'the request approved another commit').not.toContain(CANARY)
+    github.forget()
+    await nextSecond()
+    const { reactions } = await command(stage, { repo: FLEET, issue: number, as: 'ada', body: '/bailiwick approve' })
+    expect(reactions).toContain('rocket')
+    const run = said(github, FLEET, sha)
+    expect((await outputsOf(stage)).includes(CANARY)).toBe(isShown)
+    if (!isShown) expect(run.output.summary).toContain(REFUSED)
+  },
+  60_000,
+)
+
+/** A platform manifest that reads the private repository, on the branch of a pull request of our bot. */
+function pushedOnto(branch: string, as: string) {
+  const { github } = stage
+  const pull = github.pullRequestsOf(FLEET).find(({ head }) => head.ref === branch)!
+  const files = withPlatformManifest(source('late', urlOf('hidden')) + follower('late'))
+  return { number: pull.issue.number, sha: github.push({ repo: FLEET, branch, as, files }).sha }
+}
 
 test('a declaration that is on the base is existing: nobody is asked any more, and nothing blocks', async () => {
   const { github } = stage

@@ -152,6 +152,27 @@ describe('with no word of operator and organization', () => {
     })
   }, 180_000)
 
+  test('a fleet of another layout is a candidate as well, and no repository that only names Flux is', async () => {
+    const moved = Object.entries(fleetFiles(FLEET)).map(([path, text]) => {
+      const rename = (words: string) => words.replaceAll('clusters/', 'environments/live/')
+      return [rename(path), rename(text)] as const
+    })
+    const github = await start({
+      prepare: server => {
+        const remove = Object.keys(fleetFiles(FLEET)).filter(path => path.startsWith('clusters/'))
+        server.push({ repo: FLEET, files: Object.fromEntries(moved), remove, as: 'ada' })
+        const files = { 'docs/flux-system/notes.yaml': 'clusters: none\n' }
+        server.addRepository({ owner: 'acme', name: 'handbook', files, roles: { ada: 'admin' } })
+      },
+    })
+    expect(reportOf(github, FLEET).body).toContain('### Not designated')
+    for (const repo of [DEV, OPS, 'acme/handbook']) expect(reportsOf(github, repo), repo).toEqual([])
+    expect((await hostile()).output.summary).toContain('fleet-undesignated')
+    await designateFleet(github)
+    expect(await harmless()).toMatchObject({ conclusion: 'success' })
+    expect(await hostile()).toMatchObject({ conclusion: 'failure' })
+  }, 120_000)
+
   test('a fleet that comes after the App gets the first report, which says how to designate it', async () => {
     const github = await start({
       prepare: server => {
@@ -161,6 +182,11 @@ describe('with no word of operator and organization', () => {
       },
     })
     expect(reportsOf(github, FLEET)).toEqual([])
+    const issue = github.issue({ repo: FLEET, title: 'Gate?', as: 'ada' }).number
+    expect(await command(stage, { repo: FLEET, issue, as: 'ada', body: '/bailiwick gate' })).toEqual({
+      reactions: ['-1'],
+      replies: [expect.stringMatching(/no fleet is designated[\s\S]*comments `\/bailiwick designate`/)],
+    })
     github.push({ repo: FLEET, files: fleetFiles(FLEET), as: 'ada' })
     await stage.settle()
     expect(reportOf(github, FLEET).body).toContain('### Not designated')

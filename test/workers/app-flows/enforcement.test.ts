@@ -28,7 +28,10 @@ async function mergeOffered(): Promise<void> {
 }
 
 test('who does not decide for the fleet cannot switch it, and words that are none are explained', async () => {
-  expect(await ask('report', 'otto')).toEqual({ reactions: ['-1'], replies: [] })
+  expect(await ask('report', 'otto')).toEqual({
+    reactions: ['-1'],
+    replies: [expect.stringContaining('you are not a fleet admin')],
+  })
   const { replies } = await ask('off')
   expect(replies.join()).toContain('neither report nor block')
   expect(replies.join()).toContain('Write: `/bailiwick enforcement report` or `/bailiwick enforcement block`')

@@ -170,7 +170,10 @@ describe('/bailiwick gate', () => {
   beforeEach(cleared)
 
   test('is for fleet admins', async () => {
-    expect(await ask('otto')).toEqual({ reactions: ['-1'], reply: undefined })
+    expect(await ask('otto')).toEqual({
+      reactions: ['-1'],
+      reply: expect.stringContaining('you are not a fleet admin'),
+    })
     expect(rulesetsOf(FLEET)).toHaveLength(0)
   }, 120_000)
 

@@ -16,11 +16,14 @@ afterAll(() => stage?.close())
 const say = (as: string, body: string, issue = pull) => command(stage, { repo: REPO, issue, as, body })
 const labels = () => stage.github.pullRequestsOf(REPO).find(one => one.issue.number === pull)?.issue.labels
 
-test('who may not write gets a reaction and nothing else', async () => {
-  for (const as of ['mallory', 'rita']) {
-    for (const body of ['/bailiwick hold', '/bailiwick unhold', '/bailiwick check']) {
-      expect([as, body, await say(as, body)]).toEqual([as, body, { reactions: ['-1'], replies: [] }])
-    }
+test('who may not write gets a reaction, and the reason where they take part in the repository', async () => {
+  for (const body of ['/bailiwick hold', '/bailiwick unhold', '/bailiwick check']) {
+    expect([body, await say('mallory', body)]).toEqual([body, { reactions: ['-1'], replies: [] }])
+    const { reactions, replies } = await say('rita', body)
+    expect([body, reactions]).toEqual([body, ['-1']])
+    expect(replies).toHaveLength(1)
+    expect(replies[0]).toContain('it needs write access to this repository')
+    expect(replies[0]).toContain(`Ask someone with that role to run \`${body}\`.`)
   }
   expect(labels()).toEqual([])
 })

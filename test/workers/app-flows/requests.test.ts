@@ -28,14 +28,14 @@ beforeAll(async () => {
 beforeEach(() => stage.github.forget())
 afterAll(() => stage?.close())
 
-/** Requests of the evaluations since the last look by kind; tokens and what a push asks besides left out. */
+/** Requests since the last look by kind; left out are tokens. `counting`: those that count against GitHub's limit. */
 function asked() {
-  const { requests } = stage.github
-  const kinds = requests
-    .filter(({ route }) => !route.includes('access_tokens'))
-    .map(({ method, route }) => `${method} ${route}`)
+  const requests = stage.github.requests.filter(({ route }) => !route.includes('access_tokens'))
+  const kindsOf = (some: typeof requests) => some.map(({ method, route }) => `${method} ${route}`)
+  const kinds = kindsOf(requests)
   const creating = kinds.filter(kind => /^POST .*(?:check-runs|comments|reviews|statuses)$/.test(kind))
-  return { kinds, creating: creating.length, count: kinds.length }
+  const counting = kindsOf(requests.filter(({ status }) => status !== 304))
+  return { kinds, counting, creating: creating.length, count: kinds.length }
 }
 
 /** Has a pull request evaluated once more, as the sweep does. */
@@ -107,4 +107,31 @@ test('what is untouched: one check run, no comment, and one look for a comment o
   expect(github.checkRunsOf(DEV, 'readme').filter(run => run.name === CHECK_NAME)).toMatchObject([
     { status: 'completed' },
   ])
+}, 60_000)
+
+test('a push to an open pull request, both of its jobs and the comment: 11 requests that count, 2 of them write', async () => {
+  const { github } = stage
+  openDev(github, 'pushed', clean(3))
+  await stage.settle()
+  for (const replicas of [4, 5]) {
+    github.forget()
+    github.push({ repo: DEV, branch: 'pushed', files: clean(replicas), as: 'dora' })
+    await stage.settle()
+  }
+  expect(said(github, DEV, 'pushed')).toMatchObject({ conclusion: 'success' })
+  const { kinds, counting } = asked()
+  expect(counting.filter(kind => !kind.startsWith('GET '))).toEqual([
+    'POST /repos/{owner}/{repo}/check-runs',
+    'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
+  ])
+  expect(counting.length, counting.join('\n')).toBeLessThanOrEqual(11)
+  const branches = kinds.filter(kind => kind === 'GET /repos/{owner}/{repo}/branches/{branch}')
+  expect(branches.length, 'once in each job').toBeLessThanOrEqual(2)
+}, 60_000)
+
+test('a push to the fleet reads the branch of each source once', async () => {
+  stage.github.push({ repo: 'acme/fleet', branch: 'main', files: { 'README.md': '# Fleet\n' }, as: 'ada' })
+  await stage.settle()
+  const paths = stage.github.requests.map(({ path }) => path).filter(path => path.includes('/branches/'))
+  expect(paths).toEqual([...new Set(paths)])
 }, 60_000)

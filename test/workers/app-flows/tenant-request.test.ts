@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Stage, startStage } from '../story/stage.ts'
-import { command, giveRoles } from './commands.ts'
+import { command, giveRoles, lastRun } from './commands.ts'
 
 const FLEET = 'acme/fleet'
 const MARKER = '<!-- bailiwick:tenant-request -->'
@@ -55,7 +55,13 @@ describe('the form for a new tenant', () => {
       replies: [],
     })
     const [opened] = onboardings()
-    expect(opened).toBeDefined()
+    const { sha } = opened!.head
+    expect(lastRun(stage.github, FLEET, sha, 'bailiwick / approve')?.output.title).toBe('ada approves this commit')
+    // what the person may read is read: the pull request of our bot is theirs
+    expect(lastRun(stage.github, FLEET, sha)?.output).toMatchObject({
+      title: 'Passed',
+      summary: expect.not.stringContaining('source-opaque'),
+    })
     stage.github.closePullRequest({ repo: FLEET, pull: opened!.issue.number, as: 'ada' })
     stage.github.pushRef({ repo: FLEET, branch: opened!.head.ref, sha: null, as: 'ada' })
     await stage.settle()

@@ -32,6 +32,8 @@ const ada = () => new Octokit({ baseUrl: stage.github.url, auth: stage.github.to
 const place = { owner: 'acme', repo: 'fleet' }
 const history = async () => (await ada().rest.repos.listCommits({ ...place, sha: TRAIL_BRANCH })).data
 const force = (sha: string) => ada().rest.git.updateRef({ ...place, ref: `heads/${TRAIL_BRANCH}`, sha, force: true })
+const isEntry = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  method === 'PUT' && decodeURIComponent(path).startsWith(`/repos/${FLEET}/contents/trail/`)
 const anchors = () =>
   [REPO, FLEET]
     .flatMap(repo => stage.github.checkRunsOf(repo, repo === REPO ? BRANCH : 'main'))
@@ -146,6 +148,30 @@ test('a commit of someone else stops the trail, an issue says so, and it goes on
   ])
 })
 
+test('a commit of someone else that comes just before an entry stops the trail until the branch is restored', async () => {
+  const [last] = await history()
+  const end = trail().head
+  const reached = Promise.withResolvers<void>()
+  const release = stage.github.hold(request => {
+    if (isEntry(request)) reached.resolve()
+    return isEntry(request)
+  })
+  stage.github.comment({ repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
+  await reached.promise
+  stage.github.push({ repo: FLEET, branch: TRAIL_BRANCH, files: { 'NOTES.md': 'harmless\n' }, as: 'ada' })
+  release()
+  await stage.settle()
+  const tip = stage.github.commitOf(FLEET, TRAIL_BRANCH)
+  await force(last!.sha)
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick unhold' })
+  const marks = [...stage.github.repositoryNamed(FLEET).issues.values()].map(({ body }) => (body ?? '').split('\n')[0])
+  expect(marks).toContain(`<!-- bailiwick:trail-stopped ${tip} -->`)
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  const added = entries.filter(({ seq }) => seq > (end?.seq ?? 0)).map(({ kind }) => kind)
+  expect(added).toEqual(expect.arrayContaining(['hold', 'unhold']))
+})
+
 test('the buttons of a check are entries, with the pull requests that the App opens for them', async () => {
   await proposeViolation(stage, 'wants-a-waiver')
   const before = trail().entries.length
@@ -166,15 +192,12 @@ test('the buttons of a check are entries, with the pull requests that the App op
 })
 
 test.each([
-  [403, '/git/trees'],
-  [422, `/git/refs/heads/${encodeURIComponent(TRAIL_BRANCH)}`],
-])('where GitHub answers %s to %s, an issue says so, and decisions wait', async (status, end) => {
+  [403, 'not permitted'],
+  [409, 'a rule of the branch'],
+])('where GitHub answers %s (%s), an issue says so, and decisions wait', async status => {
   const before = trail().entries.length
   let refuses = true
-  stage.github.failNext(1_000, status, {}, ({ method, path }) => {
-    const isWrite = method !== 'GET' && path.startsWith(`/repos/${FLEET}/`)
-    return refuses && isWrite && decodeURIComponent(path).endsWith(decodeURIComponent(end))
-  })
+  stage.github.failNext(1_000, status, {}, request => refuses && isEntry(request))
   await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
   expect(trail().entries).toHaveLength(before)
   const refused = () =>

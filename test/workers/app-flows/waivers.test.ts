@@ -38,9 +38,12 @@ const file = (ref: string) => stage.github.readFile(FLEET, ref, FILE)
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 test('who may not write may not ask, and what is asked for must make sense', async () => {
-  for (const as of ['mallory', 'rita']) {
-    expect(await say(as, '/bailiwick waive namespace-confinement please')).toEqual({ reactions: ['-1'], replies: [] })
-  }
+  const wish = '/bailiwick waive namespace-confinement please'
+  expect(await say('mallory', wish)).toEqual({ reactions: ['-1'], replies: [] })
+  expect(await say('rita', wish)).toEqual({
+    reactions: ['-1'],
+    replies: [expect.stringContaining('it needs write access')],
+  })
   const refusals = {
     '/bailiwick waive': 'is missing',
     '/bailiwick waive namespace-confinement': 'a reason is needed',
@@ -97,7 +100,10 @@ test('asking again brings it up to date', async () => {
 
 test('neither who asked, nor who wrote the change, nor who does not decide for the fleet approves it', async () => {
   await nextSecond()
-  expect(await onFleet('otto', '/bailiwick approve-waiver')).toEqual({ reactions: ['-1'], replies: [] })
+  expect(await onFleet('otto', '/bailiwick approve-waiver')).toEqual({
+    reactions: ['-1'],
+    replies: [expect.stringContaining('you are not a fleet admin')],
+  })
   giveRoles(stage.github, FLEET, { will: 'admin' })
   expect((await onFleet('will', '/bailiwick approve-waiver')).replies[0]).toContain(
     'a fleet admin cannot approve their own request',
@@ -146,6 +152,9 @@ test('approved by somebody else and merged, the violation is waived', async () =
     replies: [],
   })
   expect(run()).toMatchObject({ conclusion: 'success', output: { title: 'Approved by max' } })
+  const { sha } = waivers().find(one => one.issue === issue)!.head
+  expect(issue.body).toContain('Approved by `max`. Next: merge it.')
+  expect(lastRun(github, FLEET, sha), 'the command is the approval').toMatchObject({ conclusion: 'success' })
   expect(file(waivers().find(one => one.issue === issue)!.head.sha)).toContain('approver: max')
   expect(github.merge({ repo: FLEET, pull: issue.number, as: 'ada' })).toMatchObject({ status: 200 })
   await stage.settle()
@@ -168,7 +177,10 @@ test('on other pull requests there is nothing to approve', async () => {
   expect((await onFleet('ada', '/bailiwick approve-waiver', number)).replies[0]).toContain(
     'does not come from a waive command',
   )
-  expect(await say('ada', '/bailiwick approve-waiver')).toEqual({ reactions: ['-1'], replies: [] })
+  expect(await say('ada', '/bailiwick approve-waiver')).toEqual({
+    reactions: ['-1'],
+    replies: [expect.stringContaining('this repository is not a designated fleet')],
+  })
 })
 
 test('the button of the check asks for every violation that is new, for who may write', async () => {

@@ -9,8 +9,6 @@ const payload = (action: string, more: object = {}, run: object = {}): object =>
 })
 const pressed = (identifier: string, more: object = {}) =>
   payload('requested_action', { requested_action: { identifier }, ...more })
-const commit = ['evaluate-commit', { ...place, sha: SHA }]
-const branch = ['validate-push', { ...place, branch: 'main', sha: SHA }]
 const commitAgain = ['evaluate-commit', { ...place, sha: SHA, rerun: true }]
 const branchAgain = ['validate-push', { ...place, branch: 'main', sha: SHA, rerun: true }]
 
@@ -26,8 +24,8 @@ describe('our own check runs', () => {
     expect(await jobsOf('check_run', payload('rerequested', {}, { check_suite: null }))).toEqual([commitAgain])
   })
 
-  test('buttons: evaluate judges again, fix and waive are asked for in the name of who pressed', async () => {
-    expect(await jobsOf('check_run', pressed('evaluate'))).toEqual([commit, branch])
+  test('buttons: evaluate judges again and publishes a new run, fix and waive are asked for in the name of who pressed', async () => {
+    expect(await jobsOf('check_run', pressed('evaluate'))).toEqual([commitAgain, branchAgain])
     for (const action of ['fix', 'waive']) {
       const job = ['check-action', { ...place, check: 99, action, login: 'ada' }]
       expect(await jobsOf('check_run', pressed(action, { sender: ada }))).toEqual([job])

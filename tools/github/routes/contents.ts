@@ -100,5 +100,7 @@ function change(call: RepositoryCall, path: string, what: { files?: Record<strin
       throw error instanceof HttpError ? new HttpError(409, error.message) : error
     }
   })
+  // GitHub signs what an App commits in its own name
+  if (call.actor.kind === 'installation' && !call.body.author && !call.body.committer) repo.store.signed.add(commit.sha)
   return { commit, before }
 }
