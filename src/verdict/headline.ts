@@ -83,8 +83,8 @@ function undecidedTitle(fresh: readonly NodeFailure[]): string {
   if (first === undefined) return 'Could not be evaluated: an error elsewhere in the fleet'
   const forms = concerned(`Could not be evaluated: ${count(causes, 'error')}`, fresh)
   const message = visible(first.message)
-  const said = causes === 1 ? [message, message.split('. ')[0]!] : []
-  return fitting([...said.map(one => `Could not be evaluated: ${one}`), ...forms])
+  const whole = causes === 1 ? [message, message.split('. ')[0]!] : []
+  return fitting([...whole.map(one => `Could not be evaluated: ${one}`), ...forms])
 }
 
 /** A pass, with as much of what limits it as a title holds: it must not be read as one about more. */
