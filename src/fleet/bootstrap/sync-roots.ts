@@ -2,7 +2,7 @@ import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
-import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import {
   apiVersionOf,
   FLUX_INSTANCE,
@@ -15,6 +15,7 @@ import {
   SOURCE_GROUP,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
+import { glance } from '../../kube/glance.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -294,9 +295,9 @@ const MAX_FLUX_FILES = 20_000
 /** Folders whose files are remembered, of all repositories. */
 const MAX_FOLDERS = 50_000
 
-const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP].map(mark => Buffer.from(mark))
+const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP] as const
 /** What values of the chart flux-instance say, which name no API. */
-const VALUES = ['instance:', 'sync:', 'url:', 'path:'].map(mark => Buffer.from(mark))
+const VALUES = ['instance:', 'sync:', 'url:', 'path:'] as const
 
 /** By the id of a folder, which stands for its content, and by where it is: origins name the place. */
 const remembered = new Map<string, readonly FluxFile[]>()
@@ -316,7 +317,7 @@ function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): re
   const found: FluxFile[] = []
   for (const entry of tree.list(path)) {
     if (entry.type === 'directory') for (const file of filesBelow(tree, repository, entry)) found.push(file)
-    if (entry.type === 'file' && isYaml(entry.name)) found.push(...read(tree, repository, entry.path))
+    if (entry.type === 'file' && isYaml(entry.name)) found.push(...read(tree, repository, entry))
     if (found.length > MAX_FLUX_FILES) throw tooMany(repository, path)
   }
   if (remembered.size >= MAX_FOLDERS) remembered.clear()
@@ -326,13 +327,12 @@ function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): re
 
 const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 
-function read(tree: Tree, repository: string, path: string): FluxFile[] {
-  const bytes = readUnlessLarge(tree, path)
-  if (!bytes) return []
-  const text = bufferOf(bytes)
-  if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
+function read(tree: Tree, repository: string, entry: TreeEntry): FluxFile[] {
+  const { path } = entry
+  const words = glance(tree, entry)?.words
+  if (!words || !(MARKS.some(mark => words.has(mark)) || VALUES.every(mark => words.has(mark)))) return []
   return unlessRefused([], () => {
-    const documents = parseDocuments({ repository, path }, bytes)
+    const documents = parseDocuments({ repository, path }, tree.read(path))
     return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]
   })
 }

@@ -44,7 +44,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ],
   [
     'policy',
-    'Evaluate admission policies for the objects of a fleet, and run tests of policies',
+    'Evaluate the admission policies of a fleet for its own objects',
     async () => (await import('./policy.ts')).policy,
   ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
