@@ -330,16 +330,11 @@ const placeOf = ({ repository, file, line }: SourceLine) => `${repository}\0${fi
 const fileOf = ({ repository, file }: SourceLine) => `${repository}\0${file}`
 
 // objects outlive a verdict, and most verdicts look for other files than they come from
-const known = new WeakMap<KubeObject, ReadonlySet<string>>()
-
-function filesOf(object: KubeObject): ReadonlySet<string> {
-  const before = known.get(object)
-  if (before) return before
+const filesOf = oncePer(({ root }: KubeObject): ReadonlySet<string> => {
   const files = new Set<string>()
-  for (const origin of originsIn(object.root)) files.add(fileOf(origin))
-  known.set(object, files)
+  for (const origin of originsIn(root)) files.add(fileOf(origin))
   return files
-}
+})
 
 function* originsIn(node: Node): Generator<Origin> {
   yield node.origin

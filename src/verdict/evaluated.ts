@@ -37,7 +37,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
     tenants: tenants.length,
     kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) + notReached.length },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
-    releases: nodes.reduce((sum, node) => sum + releasesIn(node), 0),
+    releases: nodes.reduce((sum, node) => sum + releasesIn(node.objects), 0),
     holes: causes.size,
   }
 }
@@ -64,7 +64,7 @@ export function sumEvaluated(all: readonly Evaluated[]): Evaluated {
 
 /** HelmReleases, whose own objects are not rendered. */
 export const releasesIn = oncePer(
-  ({ objects }: FleetNode) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
+  (objects: FleetNode['objects']) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
 )
 
 /** What ResourceSets make is evaluated, and no Kustomization. */
