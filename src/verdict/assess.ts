@@ -326,7 +326,7 @@ function aboutOf({ object, path, value }: Violation): string[] {
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
 function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, results: RuleResults): void {
-  const { error, hides, isFatal } = part
+  const { error, hides, isFatal, follows } = part
   const rule = isForbidden(node, part, context) ? rules.named(error.rule!) : undefined
   const violation: Violation | undefined = rule && {
     node,
@@ -351,7 +351,7 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
     const message = error.typed ?? error.message
-    const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal }
+    const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal, follows }
     results.failures.add(failureOf(node, cause, origin))
   }
 }

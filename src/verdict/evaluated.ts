@@ -83,6 +83,7 @@ export interface LeftOut {
   readonly isFatal: boolean
   /** The address, where what is missing lies in no repository. */
   readonly remote?: string
+  readonly follows?: true
 }
 
 /** The holes of a node, and the error for which nothing of it could be built. */
@@ -99,8 +100,8 @@ export function isBuilt({ digest, objects, holes }: Pick<FleetNode, 'digest' | '
   return digest !== '' || objects.length > 0 || (holes?.length ?? 0) > 0
 }
 
-function partOf({ error, fatal, hides, remote }: Hole): LeftOut {
-  return { error, hides, isFatal: fatal, ...(remote === undefined ? {} : { remote }) }
+function partOf({ error, fatal, hides, remote, follows }: Hole): LeftOut {
+  return { error, hides, isFatal: fatal, ...(remote === undefined ? {} : { remote }), ...(follows ? { follows } : {}) }
 }
 
 function isSame(a: BailiwickError, b: BailiwickError): boolean {
