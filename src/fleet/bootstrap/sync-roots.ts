@@ -1,4 +1,5 @@
 import { BailiwickError, unlessRefused } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
@@ -49,10 +50,9 @@ export function syncRoots(
   isOwn: (source: KubeObject) => boolean,
 ): UnnamedRoot[] {
   const sources = sourcesOf(files)
-  return files.flatMap(({ path: file, objects }) =>
-    objects.flatMap(object => {
-      const path = pathOf(object)
-      if (path === undefined || isNotACluster(path) || isNotACluster(folderOf(file))) return []
+  return files.flatMap(one =>
+    standingIn(one).flatMap(({ object, path }) => {
+      const { path: file } = one
       const source = sourceOf(object, file, sources)
       const isHere = isWithin(file, path) && tree.entry(path)?.type === 'directory'
       // beside the manifests of an app, which leave it out, it starts nothing: what starts there is set up there
@@ -74,6 +74,14 @@ export function syncRoots(
     }),
   )
 }
+
+/** The Kustomizations of a file that may start a cluster, with their paths. */
+const standingIn = oncePer(({ path: file, objects }: FluxFile) =>
+  objects.flatMap(object => {
+    const path = pathOf(object)
+    return path === undefined || isNotACluster(path) || isNotACluster(folderOf(file)) ? [] : [{ object, path }]
+  }),
+)
 
 /** Whether a folder applies a file in it, as far as its kustomization.yaml names what it applies. */
 function isListed(tree: Tree, folder: string, file: string): boolean {
@@ -104,16 +112,19 @@ interface Found {
 
 /** The sources that stand in files, by `<Kind>/<namespace>/<name>`. */
 export function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, readonly Found[]> {
-  const all = files.flatMap(({ path, objects }) => objects.map(object => ({ file: path, object })))
-  const sources = all.filter(({ object }) => {
-    const { apiVersion, kind } = idOf(object)
-    return SOURCES.includes(`${groupOf(apiVersion)}/${kind}`)
-  })
-  return Map.groupBy(sources, ({ object }) => {
+  return Map.groupBy(files.flatMap(sourcesIn), ({ object }) => {
     const { kind, namespace, name } = idOf(object)
     return `${kind}/${namespace}/${name}`
   })
 }
+
+const sourcesIn = oncePer(({ path: file, objects }: FluxFile): readonly Found[] => {
+  const sources = objects.filter(object => {
+    const { apiVersion, kind } = idOf(object)
+    return SOURCES.includes(`${groupOf(apiVersion)}/${kind}`)
+  })
+  return sources.map(object => ({ file, object }))
+})
 
 /** The source object that it follows: of several of one name the one whose file is nearest. */
 export function sourceOf(object: KubeObject, file: string, sources: ReadonlyMap<string, readonly Found[]>) {
@@ -147,10 +158,10 @@ export const isWithin = (path: string, folder: string): boolean =>
  * (`instance.sync` of a HelmRelease or of a file of values).
  */
 export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
-  const targets = targetsOf(files)
-  return files.flatMap(({ path: file, objects }) => {
-    if (isNotACluster(folderOf(file))) return []
-    return objects.flatMap(object => {
+  const making = files.filter(makesInstance)
+  const targets = making.length === 0 ? [] : targetsOf(files)
+  return making.flatMap(({ path: file, objects }) =>
+    objects.flatMap(object => {
       const instance = instanceOf(object, targets.find(({ folder }) => isWithin(file, folder))?.namespace)
       const sync = at(instance?.root, ['spec', 'sync'])
       const path = stringAt(sync, ['path'])
@@ -161,9 +172,14 @@ export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
       return [
         { path: folder, how: 'flux-instance' as const, origin: sync.origin, file, instance, ...startOf(instance) },
       ]
-    })
-  })
+    }),
+  )
 }
+
+const makesInstance = oncePer(
+  ({ path, objects }: FluxFile) =>
+    !isNotACluster(folderOf(path)) && objects.some(object => instanceOf(object, undefined) !== undefined),
+)
 
 interface Target {
   readonly folder: string

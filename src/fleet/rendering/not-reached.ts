@@ -22,7 +22,12 @@ export function notReachedOf(repository: FleetRepository, nodes: readonly FleetN
   const { all, left } = standingKustomizations(tree)
   const reached = new Set(nodes.map(node => placeOf(node.kustomization.root.origin)))
   const roots = new Set(nodes.flatMap(node => (node.parent === undefined ? [rootOf(node)] : [])))
+  // an error of a node names the file
+  const refused = new Set(
+    nodes.flatMap(({ error, holes = [] }) => [error, ...holes.map(one => one.error)]).map(one => one?.origin?.file),
+  )
   const missing = all.filter(one => {
+    if (one.unreadable !== undefined && refused.has(one.file)) return false
     const isReached = reached.has(placeOf({ ...one, repository: url }))
     return !isReached && !roots.has(`${one.namespace}/${one.name} ${artifactPath(one.path)}`)
   })

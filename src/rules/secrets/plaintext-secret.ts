@@ -1,5 +1,6 @@
 import { asMessage, listed, type Message, message, untyped } from '../../base/message.ts'
 import { andMore } from '../../base/name-list.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { quoted, whoOf } from '../../fleet/facts/shown.ts'
@@ -265,17 +266,12 @@ interface Glance {
   environment: boolean
 }
 
-const glances = new WeakMap<Node, Glance>()
-
 /** Looks at each value and name of an object once. */
-function glanceAt(root: Node): Glance {
-  const known = glances.get(root)
-  if (known) return known
+const glanceAt = oncePer((root: Node): Glance => {
   const seen: Glance = { credential: false, secret: false, environment: false }
   look(root, seen, true)
-  glances.set(root, seen)
   return seen
-}
+})
 
 function look(node: Node, seen: Glance, isRoot: boolean): void {
   if (node.type === 'scalar') {

@@ -39,7 +39,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ],
   [
     'credentials',
-    'List the credentials of tenants: in clear, missing, sealed for others than .sops.yaml names',
+    'List the credentials of tenants: plain text, missing, or encrypted for other recipients than .sops.yaml',
     async () => (await import('./credentials.ts')).credentials,
   ],
   [
