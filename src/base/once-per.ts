@@ -2,13 +2,26 @@
 export function oncePer<Subject extends object, Answer>(
   answer: (subject: Subject) => Answer,
 ): (subject: Subject) => Answer {
-  const known = new WeakMap<Subject, { readonly answer: Answer }>()
+  const known = new WeakMap<Subject, Answer>()
   return subject => {
     const before = known.get(subject)
-    if (before) return before.answer
-    const found = { answer: answer(subject) }
+    if (before !== undefined || known.has(subject)) return before as Answer
+    const found = answer(subject)
     known.set(subject, found)
-    return found.answer
+    return found
+  }
+}
+
+/** The same for texts, of which so many are kept. */
+export function oncePerText<Answer>(most: number, answer: (text: string) => Answer): (text: string) => Answer {
+  const known = new Map<string, Answer>()
+  return text => {
+    const before = known.get(text)
+    if (before !== undefined || known.has(text)) return before as Answer
+    const found = answer(text)
+    if (known.size >= most) known.clear()
+    known.set(text, found)
+    return found
   }
 }
 

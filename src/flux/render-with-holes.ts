@@ -139,13 +139,15 @@ export class Leniency implements Tolerance {
 
   private add(error: BailiwickError, { effect, hides, depends, brings, spreads }: Part): void {
     // where something is missing that Flux has, it may well find what this part needs
-    const mayFit = depends && error.code === 'kustomize-invalid' && this.all.some(hole => !hole.fatal)
+    const needs = depends && error.code === 'kustomize-invalid'
+    const mayFit = needs && this.all.some(hole => !hole.fatal)
+    const follows = needs && this.all.some(hole => hole.effect === 'missing' && hole.fatal)
     const fatal = isFatal(error) && !mayFit
     const digest = sha256(hides())
     const address = error.remote ?? (mayFit ? this.onlyRemote() : undefined)
     const remote = address === undefined ? {} : { remote: address }
     const key = JSON.stringify([nameOf(error), effect, digest])
-    const hole = { error, fatal, effect, hides: digest, ...remote }
+    const hole = { error, fatal, effect, hides: digest, ...remote, ...(follows ? { follows } : {}) }
     const known: Found = this.found.get(key) ?? { ...hole, around: [], spreads: spreads === true }
     // nothing of what Flux refuses is applied, however it is changed
     if ((brings || spreads) && !fatal) known.around.push(this.levels)

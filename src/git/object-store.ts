@@ -182,6 +182,8 @@ export function lazyTree(
 /** Values by key, the least recently used are forgotten first when their bytes exceed `maxBytes`. */
 export class MemoryCache<V> {
   readonly #values = new Map<string, { readonly value: V; readonly bytes: number }>()
+  /** All before it are gone: one iterator for good, because each new one steps over what was deleted. */
+  readonly #oldest = this.#values.entries()
   readonly #maxBytes: number
   #bytes = 0
 
@@ -204,8 +206,8 @@ export class MemoryCache<V> {
     this.#values.delete(key)
     this.#values.set(key, { value, bytes })
     this.#bytes += bytes
-    for (const [oldest, { bytes: size }] of this.#values) {
-      if (this.#bytes <= this.#maxBytes) return
+    while (this.#bytes > this.#maxBytes) {
+      const [oldest, { bytes: size }] = this.#oldest.next().value!
       this.#values.delete(oldest)
       this.#bytes -= size
     }

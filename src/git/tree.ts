@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { BailiwickError } from '../base/errors.ts'
 import { message, part } from '../base/message.ts'
 
@@ -236,9 +236,15 @@ export function isMode(mode: unknown): mode is SnapshotEntry['mode'] {
 
 /** Git object id (SHA-1, 40 hex digits) of content as a blob, tree, commit or tag. */
 export function objectId(type: 'blob' | 'tree' | 'commit' | 'tag', content: Uint8Array): string {
-  const header = Buffer.from(`${type} ${content.length}\0`)
-  return hash('sha1', Buffer.concat([header, content]))
+  const header = `${type} ${content.length}\0`
+  if (content.length > ROOM.length - 100) return createHash('sha1').update(header).update(content).digest('hex')
+  const start = ROOM.write(header, 'latin1')
+  ROOM.set(content, start)
+  return hash('sha1', ROOM.subarray(0, start + content.length))
 }
+
+/** A buffer for each file, and a hash object for each small one, take longer than the hash. */
+const ROOM = Buffer.alloc(64 * 1024)
 
 /** The same bytes, not a copy of them. */
 export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>

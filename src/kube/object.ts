@@ -152,4 +152,6 @@ export interface Hole {
   readonly hides: string
   /** The address, where what is missing lies in no repository that was given. */
   readonly remote?: string
+  /** It needs what an earlier hole may have brought. */
+  readonly follows?: true
 }

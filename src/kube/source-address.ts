@@ -1,3 +1,5 @@
+import { oncePerText } from '../base/once-per.ts'
+
 /**
  * One spelling for the address of a repository, so that whatever git, Flux or GitHub would take to the same one compares
  * equal: `https://<host>/<path>`; host in lower case without a dot at its end, no user, no standard port, no query, no
@@ -5,18 +7,10 @@
  * path is in lower case too (GitHub compares so). Where readers disagree about a spelling it counts as the repository that
  * any of them would find; the rule source-url-malformed refuses it. Any other text is returned as it is.
  */
-export function normaliseUrl(url: string): string {
-  const before = known.get(url)
-  if (before !== undefined) return before
-  const normalised = normalise(url)
-  if (known.size >= MAX_KNOWN) known.clear()
-  if (url.length <= 300) known.set(url, normalised)
-  return normalised
-}
+export const normaliseUrl = (url: string): string => (url.length <= 300 ? normalised : normalise)(url)
 
 /** The same few addresses are asked for again and again. */
-const known = new Map<string, string>()
-const MAX_KNOWN = 20_000
+const normalised = oncePerText(20_000, normalise)
 
 const PORTS: ReadonlyMap<string, string> = new Map([
   ['https:', '443'],

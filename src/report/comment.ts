@@ -6,7 +6,7 @@ import { display } from '../kube/object.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { NO_DECISIONS } from '../verdict/decide.ts'
 import { type Changes, isUnchanged } from '../verdict/diff/changes.ts'
-import { groupFindings } from '../verdict/summary.ts'
+import { type FailureGroup, groupFailures, groupFindings } from '../verdict/summary.ts'
 import { countsText } from './changes.ts'
 import { changeLists, changeSections, type DetailLevel, fitLevels } from './changes-text.ts'
 import { checkRunOf } from './check-run.ts'
@@ -14,7 +14,7 @@ import { matrixLine } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { impactSection } from './policy-impact.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { count, EditBlocks, type FailureGroup, groupFailures, isNew, limitsText } from './text/findings.ts'
+import { count, EditBlocks, isNew, limitsText } from './text/findings.ts'
 import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
 import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
@@ -150,7 +150,8 @@ function lookAt(changes: Changes | undefined): string {
 
 function fixNext(verdict: Verdict, here: string): string {
   const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
-  const ours = [...verdict.errors.filter(isNew), ...violations]
+  const errors = groupFailures(verdict.errors.filter(isNew)).map(group => group.failure)
+  const ours = [...errors, ...violations]
   if (ours.length === 0)
     return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
   const where = ours.find(item => item.origin.file !== '')?.origin

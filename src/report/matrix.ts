@@ -1,6 +1,6 @@
 import { code } from '../base/markup.ts'
 import type { Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
-import { countFindings } from '../verdict/summary.ts'
+import { countFindings, groupFailures } from '../verdict/summary.ts'
 import { isNew } from './text/findings.ts'
 
 /** What was found for each tenant on each cluster, as far as it fits. */
@@ -110,4 +110,4 @@ function stateCounts(items: readonly (Finding | NodeFailure)[]): StateCounts {
 /** What blocks counts more than what exists already. */
 const weightOf = ({ errors, violations, existing }: StateCounts) => (errors + violations) * 1000 + existing
 
-const causes = (failures: readonly NodeFailure[]) => new Set(failures.map(({ fingerprint }) => fingerprint)).size
+const causes = (failures: readonly NodeFailure[]) => groupFailures(failures).length

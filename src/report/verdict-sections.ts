@@ -5,9 +5,16 @@ import { display } from '../kube/object.ts'
 import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/plaintext-secret.ts'
 import { type ChangePrunes, MAX_PRINTS } from '../verdict/change-prunes.ts'
-import { countFindings, type FindingGroup, groupApprovals, groupFindings } from '../verdict/summary.ts'
+import {
+  countFindings,
+  type FailureGroup,
+  type FindingGroup,
+  groupApprovals,
+  groupFailures,
+  groupFindings,
+} from '../verdict/summary.ts'
 import { impactSection } from './policy-impact.ts'
-import { count, type FailureGroup, fixMessage, groupFailures, isNew, noteOf, stateText } from './text/findings.ts'
+import { count, fixMessage, isNew, noteOf, stateText } from './text/findings.ts'
 import { fold, type Section } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
 
@@ -208,9 +215,10 @@ const names = (list: readonly string[]): string => firstNames(list, MAX_NAMED, n
 
 const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
 /** What could not be evaluated, the same way: one error for all nodes that have it. `folds`: the rest is behind a fold. */
-export function failureText({ failure, nodes }: FailureGroup, here: string, folds = true): string {
+export function failureText(group: FailureGroup, here: string, folds = true): string {
+  const { failure, nodes } = group
   const place = placeOf(failure.origin, here)
-  const note = noteOf(failure)
+  const note = noteOf(group, here)
   const lines = [
     `**${firstNames(nodes, 1, key => code(key)) || 'The fleet'}** (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${markdownOf(typedMessage(failure))}`,
@@ -219,7 +227,7 @@ export function failureText({ failure, nodes }: FailureGroup, here: string, fold
   ]
   const more = [
     ...(nodes.length > (folds ? 0 : 1) ? [`- Kustomizations: ${firstNames(nodes, MAX_NODES, key => code(key))}`] : []),
-    ...(note === '' ? [] : [`- Note: ${note}`]),
+    ...(note === '' ? [] : [`- Note: ${prose(note)}`]),
   ]
   const isFolded = folds && more.length > 0
   return isFolded ? `${lines.join('\n')}\n\n${fold('Details', more.join('\n'))}` : [...lines, ...more].join('\n')

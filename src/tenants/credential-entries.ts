@@ -52,7 +52,7 @@ export function credentialEntries(
       keysOf(same[0]!, keys, today),
     ),
     ...report.clear.map(({ object, file, line }): CredentialEntry => {
-      const note = 'has values in clear; encrypt them, and replace them: everyone who can read git has them'
+      const note = 'has plain-text values: encrypt and replace them, because everyone who can read git has them'
       return { kind: 'in-clear', subject: object, note, ...(file === '' ? {} : { file, line }) }
     }),
     ...report.resealed.map(recipientsEntry),
@@ -117,10 +117,10 @@ function recipientsEntry({ file, line, left, missing }: CredentialReport['reseal
   const notes = [
     ...(left.length > 0
       ? [
-          `${left.join(', ')} can open it and .sops.yaml does not name them: replace its values too, they have read them`,
+          `${left.join(', ')} can open it but .sops.yaml does not list them: replace its values too, which they could read`,
         ]
       : []),
-    ...(missing.length > 0 ? [`${missing.join(', ')} cannot open it, and .sops.yaml names them`] : []),
+    ...(missing.length > 0 ? [`${missing.join(', ')} cannot open it although .sops.yaml lists them`] : []),
   ]
   return { kind: 'other-recipients', subject: file, note: notes.join('; '), file, line }
 }
@@ -136,12 +136,12 @@ function unseen(source: SourceSecret): string[] {
 
 /** The heading of each kind of entry, the most urgent first. */
 export const ENTRY_TITLES: Readonly<Record<CredentialEntry['kind'], string>> = {
-  'in-clear': 'Secrets in clear',
+  'in-clear': 'Plain-text Secrets',
   'key-of-no-tenant': 'Deploy keys of no tenant',
   'writable-key': 'Deploy keys that can write',
   'tenant-without-key': 'Tenants without a deploy key',
   'several-keys': 'Tenants with several deploy keys',
-  'other-recipients': 'Sealed for others than .sops.yaml names',
+  'other-recipients': 'Encrypted for other recipients than .sops.yaml',
   key: 'Deploy keys',
   'not-visible': 'Not visible',
 }
@@ -178,7 +178,7 @@ export function updateKeysText(entries: readonly CredentialEntry[]): string | un
   const lines = files.slice(0, SHOWN).map(file => `sops updatekeys --yes ${shellWord(file)}`)
   if (files.length > SHOWN) lines.push(`# and ${files.length - SHOWN} more`)
   return [
-    '### Seal them again',
+    '### Encrypt them again',
     'Run this in a clone, on a machine with a private key of these files, and open a pull request with the result. Bailiwick has no private key, and cannot do it.',
     '```\nbailiwick sops updatekeys\n```',
     'It updates every YAML file of the clone. The same with SOPS, which also updates JSON:',

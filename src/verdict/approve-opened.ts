@@ -108,7 +108,7 @@ function inClear(
 /** In words that hold no value: what was found may quote one. */
 function heldReason(node: EvaluatedNode, { by, found }: Held): string {
   const change = isSealed(node)
-    ? 'Change the encrypted file, or write the value in clear to see more'
+    ? 'Change the encrypted file, or write the value as plain text to see more'
     : 'Change the ConfigMap or Secret, or write the value into git to see more'
   if (by === 'values')
     return 'a value that it depends on is still not known: an encrypted file is of a format that is not supported, or git encrypts the value itself'

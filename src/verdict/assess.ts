@@ -79,12 +79,16 @@ export interface AssessablePart {
   readonly about: readonly unknown[]
   /** The key of the node whose it is: of a repository the first one that reads it. */
   readonly node?: string | undefined
-  assess(context: RuleContext): Assessed
+  assess(context: RuleContext, keep?: KeepFound): Assessed
 }
+
+/** What is found in some objects of a node, called by `group`: what `ask` gives for each, or what was found there before. */
+export type KeepFound = (group: string, objects: readonly KubeObject[], ask: () => Assessed[]) => readonly Assessed[]
 
 /** A node and what it renders. */
 export function nodePart(rules: RuleSet, node: FleetNode): AssessablePart {
-  return { id: `node ${node.key}`, about: [node], node: node.key, assess: context => assessNode(rules, node, context) }
+  const assess: AssessablePart['assess'] = (context, keep) => assessNode(rules, node, context, keep)
+  return { id: `node ${node.key}`, about: [node], node: node.key, assess }
 }
 
 /** A node that `before` has and the fleet has not. */
@@ -146,19 +150,53 @@ export interface Assessed {
 }
 
 /** Asks every rule about a node and what it renders. Pure: the same node and the same answers give the same. */
-function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext): Assessed {
+function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext, keep?: KeepFound): Assessed {
   const results = emptyFound('part')
   for (const one of leftOutOf(node)) refusal(rules, node, one, context, results)
   if (node.source.opaque === WANTED) results.failures.add(unread(node))
-  for (const object of node.objects) {
-    assessObject(rules, node, object, context, results)
-    assessEmbedded(rules, node, object, context, results)
+  const assess = (object: KubeObject, all: RuleResults) => {
+    assessObject(rules, node, object, context, all)
+    assessEmbedded(rules, node, object, context, all)
   }
+  // what is found about a tenant is limited by node, so it is looked for as a whole
+  if (!keep || node.tenant !== undefined) for (const object of node.objects) assess(object, results)
+  else addGroups(node.objects, assess, keep, results)
   for (const rule of rules.ofNodes) {
     const where = { node, origin: node.kustomization.root.origin, content: node.digest }
     take(rule, () => rule.checkNode!(node, context), context, results, where)
   }
   return listed(results)
+}
+
+/** What is found in objects, each group of which is kept by itself: of one change most groups are the same. */
+function addGroups(
+  objects: readonly KubeObject[],
+  assess: (object: KubeObject, all: RuleResults) => void,
+  keep: KeepFound,
+  results: RuleResults,
+): void {
+  const found = new Map<KubeObject, Assessed>()
+  for (const [name, group] of Map.groupBy(objects, groupNameOf)) {
+    const answers = keep(name, group, () =>
+      group.map(object => {
+        const all = emptyFound('part')
+        assess(object, all)
+        return listed(all)
+      }),
+    )
+    for (const [place, one] of answers.entries()) found.set(group[place]!, one)
+  }
+  for (const object of objects) {
+    const { findings = [], failures = [] } = found.get(object) ?? {}
+    for (const one of findings) results.findings.add(one)
+    for (const one of failures) results.failures.add(one)
+  }
+}
+
+/** A Namespace is with what is in it. */
+function groupNameOf(object: KubeObject): string {
+  const { namespace, name } = idOf(object)
+  return namespace || name
 }
 
 function assessObject(
@@ -288,7 +326,7 @@ function aboutOf({ object, path, value }: Violation): string[] {
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
 function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, results: RuleResults): void {
-  const { error, hides, isFatal } = part
+  const { error, hides, isFatal, follows } = part
   const rule = isForbidden(node, part, context) ? rules.named(error.rule!) : undefined
   const violation: Violation | undefined = rule && {
     node,
@@ -313,7 +351,7 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
     const message = error.typed ?? error.message
-    const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal }
+    const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal, follows }
     results.failures.add(failureOf(node, cause, origin))
   }
 }

@@ -3,6 +3,7 @@ import { EvaluatedRepositories, followed } from '../fleet/facts/repositories.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
 import { sameButObjects, sameDeep, sameRetained } from '../fleet/model/same-node.ts'
 import type { Watch } from '../fleet/rendering/render-memory.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { type RuleContext, RuleSet } from '../rules/model/rule.ts'
 import { rules } from '../rules/registry.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type Assessment,
   assessmentOf,
   clusterPart,
+  type KeepFound,
   nodePart,
   removedPart,
   repositoryPart,
@@ -47,15 +49,20 @@ export class Assessor {
   ): Assessment {
     const context: RuleContext = { index: index.view, config: fleet.config, ...(base ? { before: base.view } : {}) }
     const indexes = base ? [index, base] : [index]
-    const assessed = lane.run(fleet, before, (part, asked) => {
+    const askAs = <T>(asker: Asker | undefined, after: Asker | undefined, ask: () => T): T => {
+      for (const one of indexes) one.asker = asker
+      try {
+        return ask()
+      } finally {
+        for (const one of indexes) one.asker = after
+      }
+    }
+    const assessed = lane.run(fleet, before, (part, asked, known) => {
       work.asked++
       this.watch?.running(part.node ?? '')
-      for (const one of indexes) one.asker = asked
-      try {
-        return part.assess(context)
-      } finally {
-        for (const one of indexes) one.asker = undefined
-      }
+      const keep: KeepFound = (name, objects, ask) =>
+        asked.group(name, objects, known, group => askAs(group, asked, ask)).found
+      return askAs(asked, undefined, () => part.assess(context, keep))
     })
     return assessmentOf(fleet, assessed)
   }
@@ -75,7 +82,9 @@ class Asked implements Asker {
   stale = false
   /** Its position, if it is one of a row. */
   place = -1
+  readonly groups = new Map<string, Group>()
   readonly #spoiled: Set<Asked>
+  #like: boolean | undefined
 
   /** `spoiled`: where to note a changed answer. */
   constructor(about: readonly unknown[], spoiled: Set<Asked>) {
@@ -89,9 +98,66 @@ class Asked implements Asker {
   }
 
   get isSilent(): boolean {
-    return this.result.findings.length === 0 && this.result.failures.length === 0
+    return isSilent(this.result)
+  }
+
+  /** What is found in some of its objects: what `known` found in the same ones, if that is still valid. */
+  group(
+    name: string,
+    objects: Group['objects'],
+    known: Asked | undefined,
+    ask: (group: Group) => Group['found'],
+  ): Group {
+    const before = known?.groups.get(name)
+    const isValid = before !== undefined && !before.stale && sameItems(before.objects, objects)
+    const group = isValid && this.#isLike(known!) ? before : new Group(objects, this)
+    this.groups.set(name, group)
+    if (group !== before) group.found = ask(group)
+    return group
+  }
+
+  /** Whether what its objects are asked about is the same but for the other objects. */
+  #isLike({ about: [was] }: Asked): boolean {
+    const [one, other] = [was, this.about[0]] as [FleetNode, FleetNode]
+    this.#like ??= sameRetained(one, other) && sameButObjects(one, other)
+    return this.#like
+  }
+
+  /** It and its groups, as far as none other holds them, ask nothing any more. */
+  forget(): void {
+    forget(this)
+    for (const group of this.groups.values()) if (group.holder === this) forget(group)
   }
 }
+
+/** Some objects of a node that rules were asked about together. */
+class Group implements Asker {
+  readonly questions = new Set<Question>()
+  readonly objects: readonly KubeObject[]
+  found: readonly Assessed[] = []
+  holder: Asked
+  #isSpoiled = false
+
+  constructor(objects: readonly KubeObject[], holder: Asked) {
+    this.objects = objects
+    this.holder = holder
+  }
+
+  /** What could not be looked at depends on the node as a whole. */
+  get stale(): boolean {
+    return this.#isSpoiled || this.found.some(({ failures }) => failures.length > 0)
+  }
+
+  spoil(): void {
+    this.#isSpoiled = true
+    this.holder.spoil()
+  }
+}
+
+const isSilent = ({ findings, failures }: Assessed) => findings.length === 0 && failures.length === 0
+
+const sameItems = (a: readonly unknown[], b: readonly unknown[]) =>
+  a.length === b.length && a.every((one, index) => one === b[index])
 
 /** Parts of one kind at the places of a list. */
 class Row<T> {
@@ -130,8 +196,8 @@ class Row<T> {
   }
 }
 
-/** Asks rules about a part, noting its questions as those of `asked`. */
-type Ask = (part: AssessablePart, asked: Asked) => Assessed
+/** Asks rules about a part, noting its questions as those of `asked`; `known`: what was asked about it before. */
+type Ask = (part: AssessablePart, asked: Asked, known: Asked | undefined) => Assessed
 
 /**
  * The findings about the parts of the last fleet, in their order: a pass through the next one meets most of them
@@ -212,8 +278,9 @@ class KeptAnswers {
     const known = this.#parts.get(part.id)
     if (known && !known.stale && sameAbout(known.about, part.about)) return known
     const asked = new Asked(part.about, this.#spoiled)
-    asked.result = ask(part, asked)
-    if (known) forget(known)
+    asked.result = ask(part, asked, known)
+    for (const group of asked.groups.values()) group.holder = asked
+    known?.forget()
     this.#parts.set(part.id, asked)
     return asked
   }
@@ -221,7 +288,7 @@ class KeptAnswers {
   #keep(live: ReadonlySet<Asked>): void {
     for (const [id, asked] of this.#parts) {
       if (live.has(asked)) continue
-      forget(asked)
+      asked.forget()
       this.#parts.delete(id)
     }
   }

@@ -222,9 +222,9 @@ function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const where = { key: '', cluster: '' }
   const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
   if (head.clusters.length === 0) {
-    const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
+    const message = `this repository has no cluster. ${LOOKED_FOR}`
     const fix =
-      'Add the folder of each cluster under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
+      "A fleet: add the folder of each cluster under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH. A tenant's repository: add --fleet DIR, or open a draft pull request, which the App checks."
     return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
   }
   if (isEvaluated(head)) return []
@@ -330,16 +330,11 @@ const placeOf = ({ repository, file, line }: SourceLine) => `${repository}\0${fi
 const fileOf = ({ repository, file }: SourceLine) => `${repository}\0${file}`
 
 // objects outlive a verdict, and most verdicts look for other files than they come from
-const known = new WeakMap<KubeObject, ReadonlySet<string>>()
-
-function filesOf(object: KubeObject): ReadonlySet<string> {
-  const before = known.get(object)
-  if (before) return before
+const filesOf = oncePer(({ root }: KubeObject): ReadonlySet<string> => {
   const files = new Set<string>()
-  for (const origin of originsIn(object.root)) files.add(fileOf(origin))
-  known.set(object, files)
+  for (const origin of originsIn(root)) files.add(fileOf(origin))
   return files
-}
+})
 
 function* originsIn(node: Node): Generator<Origin> {
   yield node.origin

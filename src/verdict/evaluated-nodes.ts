@@ -95,8 +95,9 @@ const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(le
 
 const placesOf = oncePer((objects: FleetNode['objects']): readonly SourceLine[] => objects.map(placeOf))
 
+const linesIn = oncePer(fieldLines)
 const linesOf = oncePer((objects: FleetNode['objects']): readonly FieldLines[] =>
-  objects.map(({ root }) => fieldLines(root)),
+  objects.map(({ root }) => linesIn(root)),
 )
 
 /** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
@@ -171,7 +172,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     findings: [],
     failures: [],
     objects: objectTexts(node.objects),
-    ...(releasesIn(node) === 0 ? {} : { releases: releasesIn(node) }),
+    ...(releasesIn(node.objects) === 0 ? {} : { releases: releasesIn(node.objects) }),
     places: placesOf(node.objects),
     lines: linesOf(node.objects),
     declared: placeOf(node.kustomization),
@@ -237,7 +238,7 @@ function readDecryption(
   const sealed = objects.filter(object => (isAbsent(spec) ? isSealed(object) : object.sealed !== undefined))
   const refused = new Set<string>()
   if (sealed.some(object => !isValuesOnly(object))) refused.add(SEALED_FIELDS)
-  if (objects.some(isOfSealedFile)) refused.add(SEALED_FILES)
+  if (holdsSealedFile(objects)) refused.add(SEALED_FILES)
   if (isOnlyPatches(leftOutOf(node), files)) refused.add(SEALED_PATCHES)
   if (sealed.length === 0 && files.length === 0) return { refused: [...refused] }
   const secret = stringAt(spec, ['secretRef', 'name'])
@@ -294,6 +295,8 @@ function holdsSealed(node: Node): boolean {
   for (const [key, { value }] of node.fields) if (isSopsValue(key) || holdsSealed(value)) return true
   return false
 }
+
+const holdsSealedFile = oncePer((objects: FleetNode['objects']) => objects.some(isOfSealedFile))
 
 /** kustomize-controller opens files of generators before the build, so that names with a hash of the content differ. */
 function isOfSealedFile(object: KubeObject): boolean {

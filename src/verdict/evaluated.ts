@@ -37,7 +37,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
     tenants: tenants.length,
     kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) + notReached.length },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
-    releases: nodes.reduce((sum, node) => sum + releasesIn(node), 0),
+    releases: nodes.reduce((sum, node) => sum + releasesIn(node.objects), 0),
     holes: causes.size,
   }
 }
@@ -64,7 +64,7 @@ export function sumEvaluated(all: readonly Evaluated[]): Evaluated {
 
 /** HelmReleases, whose own objects are not rendered. */
 export const releasesIn = oncePer(
-  ({ objects }: FleetNode) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
+  (objects: FleetNode['objects']) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
 )
 
 /** What ResourceSets make is evaluated, and no Kustomization. */
@@ -83,6 +83,7 @@ export interface LeftOut {
   readonly isFatal: boolean
   /** The address, where what is missing lies in no repository. */
   readonly remote?: string
+  readonly follows?: true
 }
 
 /** The holes of a node, and the error for which nothing of it could be built. */
@@ -99,8 +100,8 @@ export function isBuilt({ digest, objects, holes }: Pick<FleetNode, 'digest' | '
   return digest !== '' || objects.length > 0 || (holes?.length ?? 0) > 0
 }
 
-function partOf({ error, fatal, hides, remote }: Hole): LeftOut {
-  return { error, hides, isFatal: fatal, ...(remote === undefined ? {} : { remote }) }
+function partOf({ error, fatal, hides, remote, follows }: Hole): LeftOut {
+  return { error, hides, isFatal: fatal, ...(remote === undefined ? {} : { remote }), ...(follows ? { follows } : {}) }
 }
 
 function isSame(a: BailiwickError, b: BailiwickError): boolean {

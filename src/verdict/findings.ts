@@ -79,12 +79,13 @@ interface Cause {
   readonly hides?: string | undefined
   readonly appliedAs?: string | undefined
   readonly blocksApply?: boolean
+  readonly follows?: true | undefined
 }
 
 /** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  { code, message: text, identity, fix, about = [], hides, appliedAs, blocksApply }: Cause,
+  { code, message: text, identity, fix, about = [], hides, appliedAs, blocksApply, follows }: Cause,
   origin: Origin,
 ): NodeFailure {
   return {
@@ -99,6 +100,7 @@ export function failureOf(
     ...(hides === undefined ? {} : { hides }),
     ...(appliedAs === undefined ? {} : { appliedAs }),
     ...(blocksApply ? { blocksApply } : {}),
+    ...(follows ? { follows } : {}),
   }
 }
 

@@ -2,7 +2,7 @@ import { ended } from '../base/message.ts'
 import { andMore } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
-import { compare, countFindings, distinct, isNew, uncheckedText, unseenFiles } from './summary.ts'
+import { compare, countFindings, distinct, groupFailures, isNew, uncheckedText, unseenFiles } from './summary.ts'
 
 /** All of a verdict but its first line. */
 type Unsummed = Omit<Verdict, 'summary'>
@@ -66,22 +66,25 @@ const fitting = (forms: readonly string[]): string => forms.find(one => one.leng
 /** `2 violations in dev-team (production, staging)`, and shorter forms of it. */
 function concerned(what: string, found: readonly (Finding | NodeFailure)[]): string[] {
   const tenants = distinct(found.map(({ tenant }) => tenant)).sort(compare)
-  const clusters = distinct(found.map(({ cluster }) => cluster)).sort(compare)
+  const clusters = distinct(found.map(({ cluster }) => cluster).filter(one => one !== '')).sort(compare)
   const named = tenants.filter(tenant => tenant !== '')
   const platform = named.length < tenants.length ? ['the platform'] : []
   const who = [...named.slice(0, named.length === 1 ? 1 : 0), ...platform].join(' and ')
   const few = [...(named.length === 0 ? [] : [count(named.length, 'tenant')]), ...platform].join(' and ')
-  const where = [clusters.join(', '), count(clusters.length, 'cluster')].filter(one => one !== '')
+  const where = clusters.length === 0 ? [] : [clusters.join(', '), count(clusters.length, 'cluster')]
   const whose = [...(named.length === 1 ? [who] : []), few].filter(one => one !== '')
   return [...whose.flatMap(one => where.map(on => `${what} in ${one} (${on})`)), what]
 }
 
 function undecidedTitle(fresh: readonly NodeFailure[]): string {
-  const causes = distinct(fresh.map(one => one.fingerprint)).length
-  const [first] = fresh
+  const groups = groupFailures(fresh)
+  const causes = groups.length
+  const first = groups[0]?.failure
   if (first === undefined) return 'Could not be evaluated: an error elsewhere in the fleet'
   const forms = concerned(`Could not be evaluated: ${count(causes, 'error')}`, fresh)
-  return fitting([...(causes === 1 ? [`Could not be evaluated: ${visible(first.message)}`] : []), ...forms])
+  const message = visible(first.message)
+  const whole = causes === 1 ? [message, message.split('. ')[0]!] : []
+  return fitting([...whole.map(one => `Could not be evaluated: ${one}`), ...forms])
 }
 
 /** A pass, with as much of what limits it as a title holds: it must not be read as one about more. */
@@ -238,7 +241,7 @@ function notApplied(failures: readonly NodeFailure[]): string {
   return ` Flux applies nothing of ${cut(nodes[0]!)}${andMore(nodes.length - 1)} until ${until} fixed.`
 }
 
-const causesOf = (failures: readonly NodeFailure[]) => distinct(failures.map(one => one.fingerprint)).length
+const causesOf = (failures: readonly NodeFailure[]) => groupFailures(failures).length
 
 const NOUNS = {
   sources: ['source', 'sources'],

@@ -232,15 +232,13 @@ const textOf = ({ kind, name, key }: KubeConfigRef): string => JSON.stringify([k
 const appliersOf = oncePer((node: FleetNode): readonly Applier[] => {
   // the root may be patched by what installs Flux, and nothing that is evaluated renders it then
   const roots = node.parent === undefined ? [node.kustomization] : []
-  const rendered = [...node.objects, ...(node.retained ?? [])]
-  return [...roots, ...rendered].flatMap(object => applyingIn(object).map(one => applierOf(node, one)))
+  const rendered = [node.objects, ...(node.retained ? [node.retained] : [])].flatMap(applyingIn)
+  return [...applyingIn(roots), ...rendered].map(one => applierOf(node, one))
 })
 
-const applyingIn = oncePer((object: KubeObject): readonly KubeObject[] => {
-  const found = [...withEmbedded(object)].filter(one => KINDS.has(kindOf(one)))
-  return found.length === 0 ? NONE : found
-})
-const NONE: readonly KubeObject[] = []
+const applyingIn = oncePer((objects: readonly KubeObject[]): readonly KubeObject[] =>
+  objects.flatMap(object => [...withEmbedded(object)].filter(one => KINDS.has(kindOf(one)))),
+)
 
 function applierOf({ cluster, tenant }: FleetNode, object: KubeObject): Applier {
   const config = kubeConfigOf(object)

@@ -1,4 +1,5 @@
 import { probably } from '../base/name-list.ts'
+import { oncePer } from '../base/once-per.ts'
 import { objectText, shownId } from '../fleet/facts/shown.ts'
 import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { type NeededObject, neededBy } from '../flux/references.ts'
@@ -77,10 +78,10 @@ const placeBefore = (id: string) => id.slice(0, id.lastIndexOf('/') + 1)
 
 const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
 const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
-const nameOf = (object: KubeObject) => {
+const nameOf = oncePer((object: KubeObject) => {
   const { kind, namespace, name } = idOf(object)
   return `${kind}/${namespace}/${name}`
-}
+})
 const objectsOf = ({ objects, retained = [] }: FleetNode) => [...objects, ...retained]
 const idsOf = (node: FleetNode) => objectsOf(node).map(object => `${node.cluster} ${nameOf(object)}`)
 
@@ -97,20 +98,22 @@ const madeBy = (node: FleetNode) =>
     return names.map(name => `${node.cluster} Secret/${namespace}/${name}`)
   })
 
-function usesOf(node: FleetNode): Use[] {
-  return node.objects.flatMap(object => {
-    const { apiVersion, kind, namespace } = idOf(object)
-    const own = `${groupOf(apiVersion)}/${kind}`
-    if (!fluxKind(own)) return []
-    // what is substituted from is looked for where it is substituted
-    const reads = namesReadBy(object)
-      .filter(({ path }) => path[1] !== 'postBuild')
-      .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
-    // the source of a Kustomization is looked for where its content is read
-    const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
-    return [...needs, ...reads].map(need => ({ ...need, node, object }))
-  })
-}
+const usesOf = (node: FleetNode): Use[] =>
+  node.objects.flatMap(object => needsOf(object).map(need => ({ ...need, node, object })))
+
+const NO_NEEDS: readonly NeededObject[] = []
+const needsOf = oncePer((object: KubeObject): readonly NeededObject[] => {
+  const { apiVersion, kind, namespace } = idOf(object)
+  const own = `${groupOf(apiVersion)}/${kind}`
+  if (!fluxKind(own)) return NO_NEEDS
+  // what is substituted from is looked for where it is substituted
+  const reads = namesReadBy(object)
+    .filter(({ path }) => path[1] !== 'postBuild')
+    .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
+  // the source of a Kustomization is looked for where its content is read
+  const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
+  return [...needs, ...reads]
+})
 
 function failure({ node, object, path, target }: Use): NodeFailure {
   const message = `${objectText(object)}: ${shownId(target)} not found, because no object of the fleet declares it. Flux would wait for it`

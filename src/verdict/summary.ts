@@ -192,6 +192,39 @@ export const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 export const distinct = (list: readonly string[]) => [...new Set(list)]
 
+/** The same evaluation error of one or more nodes: listed once. */
+export interface FailureGroup {
+  readonly failure: NodeFailure
+  /** Keys of the nodes, in order; empty for what is about all of it. */
+  readonly nodes: readonly string[]
+  readonly clusters: readonly string[]
+  readonly tenants: readonly string[]
+  /** Errors that may follow from it. They are shown below it, and not counted. */
+  readonly followers: readonly NodeFailure[]
+}
+
+/** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
+export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] {
+  // the message names the file that is missing, wherever it is wanted
+  const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
+    JSON.stringify([code, state, message, fix, code === 'kustomize-missing' ? '' : origin, blocksApply ?? false, since])
+  const buildOf = ({ state, node }: NodeFailure) => `${state} ${node}`
+  const leading = new Set(failures.filter(one => !one.follows).map(buildOf))
+  const [led = [], others = []] = [true, false].map(isLed =>
+    failures.filter(one => (one.follows === true && leading.has(buildOf(one))) === isLed),
+  )
+  const followers = Map.groupBy(led, buildOf)
+  return [...Map.groupBy(others, keyOf).values()].map(all => ({
+    failure: all[0]!,
+    nodes: distinct(all.map(({ node }) => node)).filter(node => node !== ''),
+    clusters: distinct(all.map(({ cluster }) => cluster)),
+    tenants: distinct(all.map(({ tenant }) => tenant)),
+    followers: [
+      ...new Map(all.flatMap(one => followers.get(buildOf(one)) ?? []).map(one => [keyOf(one), one])).values(),
+    ],
+  }))
+}
+
 /** The approvals as shown to people: files that were not checked for the same cause are one, at the first file. */
 export function groupApprovals(approvals: readonly RequiredApproval[]): RequiredApproval[] {
   const groups = Map.groupBy(approvals, one => (one.because === undefined ? one : `${one.rule} ${one.because}`))

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { oncePer } from '../base/once-per.ts'
 import { type Fleet, type FleetNode, nodesByKey } from '../fleet/model/fleet.ts'
 import { mayLeadTo } from '../fleet/model/source-access.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
@@ -238,21 +239,15 @@ export function leanEvaluation(evaluation: Evaluation, head: Fleet, changed: str
   const nodes = evaluation.nodes.map((node): EvaluatedNode => {
     if (owners.has(node.tenant)) return node
     const { places: _places, ...rest } = node
-    return { ...rest, objects: namesOf(rendered.get(node.key)!) }
+    return { ...rest, objects: namesOf(rendered.get(node.key)!.objects) }
   })
   return { ...evaluation, nodes }
 }
 
-const known = new WeakMap<FleetNode['objects'], readonly string[]>()
-
-/** Each object as its kind and name only, once for each list. */
-function namesOf({ objects }: FleetNode): readonly string[] {
-  const before = known.get(objects)
-  if (before) return before
-  const names = objects.map(object => {
+/** Each object as its kind and name only. */
+const namesOf = oncePer((objects: FleetNode['objects']): readonly string[] =>
+  objects.map(object => {
     const { kind, name, namespace } = idOf(object)
     return JSON.stringify({ kind, metadata: { name, namespace } })
-  })
-  known.set(objects, names)
-  return names
-}
+  }),
+)

@@ -117,7 +117,7 @@ describe.skipIf(!haveAssets())('encrypted objects', () => {
     /^it could not be evaluated: .* takes a value that only the cluster has\. It is controlled by the tenant, who encrypted it there/
   const OTHER = 'with its encrypted values decrypted, it would apply other objects'
   const violates = (rule: string, object = '') =>
-    `with its encrypted values decrypted, it violates ${rule}${object}. Change the encrypted file, or write the value in clear to see more`
+    `with its encrypted values decrypted, it violates ${rule}${object}. Change the encrypted file, or write the value as plain text to see more`
 
   test.each<[string, 'app' | 'own', string, string, string | RegExp]>([
     ['a switch of Flux', 'app', secret('{a: b}', `, annotations: {${FORCE}}`), '^annotations$', UNKNOWN],

@@ -153,12 +153,9 @@ export async function shownVerdict(command: CommandContext): Promise<ShownVerdic
 }
 
 /** Enqueues an evaluation of a pull request; by default, the one with the comment. */
-export async function evaluateAgain(
-  { context, data }: CommandContext,
-  asked: { readonly pull?: number; readonly rerun?: true } = {},
-): Promise<void> {
-  const { installation, owner, repo, issue: pull } = data
-  await context.queue.add('validate-pull-request', { installation, owner, repo, pull, ...asked })
+export async function evaluateAgain({ context, data }: CommandContext, pull = data.issue): Promise<void> {
+  const { installation, owner, repo } = data
+  await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
 }
 
 /** Refuses a person who is not an admin of every concerned fleet. Throws `command-input`. */

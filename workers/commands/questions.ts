@@ -125,13 +125,13 @@ export const check: BailiwickCommand = {
       if (!comment.issue.pullRequest) {
         throw commandError('this is not a pull request', 'Comment on a pull request, or write `/bailiwick check --all`')
       }
-      await evaluateAgain(command, { rerun: true })
+      await evaluateAgain(command)
       return { reaction: '+1' }
     }
     if (!isAtLeast(role, 'maintain')) {
       throw commandError('--all requires the role maintain in this repository', 'Write `/bailiwick check`')
     }
-    for (const { number } of await listOpenPullRequests(command)) await evaluateAgain(command, { pull: number })
+    for (const { number } of await listOpenPullRequests(command)) await evaluateAgain(command, number)
     return { reaction: '+1' }
   },
 }

@@ -1,3 +1,4 @@
+import { oncePerText } from '../../base/once-per.ts'
 import { ARITHMETIC, TIME_FUNCTIONS } from './arithmetic-functions.ts'
 import { LIST_FUNCTIONS, OBJECT_FUNCTIONS } from './object-functions.ts'
 import { type Comparison, type JmespathExpression, type Projection, parse } from './parse.ts'
@@ -43,8 +44,7 @@ class Missing {
 type Found = ContextValue | Missing
 
 const LONGEST_KEPT = 500
-const MAX_KEPT = 5_000
-const parsed = new Map<string, JmespathExpression>()
+const kept = oncePerText(5_000, parse)
 
 /**
  * Evaluates a JMESPath expression as Kyverno's fork of go-jmespath does: an absent key is an error unless an expression treats it as
@@ -56,14 +56,7 @@ export function search(text: string, value: ContextValue, steps: RuleSteps): Con
   return found
 }
 
-function expressionOf(text: string): JmespathExpression {
-  const kept = parsed.get(text)
-  if (kept) return kept
-  const made = parse(text)
-  if (parsed.size >= MAX_KEPT) parsed.clear()
-  if (text.length <= LONGEST_KEPT) parsed.set(text, made)
-  return made
-}
+const expressionOf = (text: string): JmespathExpression => (text.length <= LONGEST_KEPT ? kept : parse)(text)
 
 class Search {
   readonly #steps: RuleSteps

@@ -132,7 +132,7 @@ interface ExceptionSettings {
 export function exceptionSettings(world: Pick<AdmissionWorld, 'policies'>): ExceptionSettings | undefined {
   for (const kind of SETTING_KINDS) {
     for (const object of world.policies(kind)) {
-      const found = settingsOf(kind, object)
+      const found = settingsOf(object)
       if (found) return found
     }
   }
@@ -159,16 +159,10 @@ export function readExceptions(
   return exceptions.filter(exception => readsExceptions(settings, group, idOf(exception).namespace))
 }
 
-const keptExceptions = new WeakMap<KubeObject, ExceptionSettings | null>()
-
 /** The settings in one object; undefined if it does not run or install Kyverno. */
-function settingsOf(kind: string, object: KubeObject): ExceptionSettings | undefined {
-  const known = keptExceptions.get(object)
-  if (known !== undefined) return known ?? undefined
-  const made = kind === SETTING_KINDS[0] ? ofDeployment(object) : ofRelease(object)
-  keptExceptions.set(object, made ?? null)
-  return made
-}
+const settingsOf = oncePer((object: KubeObject): ExceptionSettings | undefined =>
+  idOf(object).kind === 'Deployment' ? ofDeployment(object) : ofRelease(object),
+)
 
 const ENABLE = 'enablePolicyException'
 const NAMESPACE = 'exceptionNamespace'

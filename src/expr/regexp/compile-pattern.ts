@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js'
+import { oncePerText } from '../../base/once-per.ts'
 
 /** Where a pattern was found, and the text of its groups: all of it first, '' for one that took no part. */
 export interface Match {
@@ -22,22 +23,15 @@ const MAX_SIZE = 2_100
 /** Go's regexp refuses repetitions, within each other, that make more copies of a part (regexp/syntax, repeatIsValid). */
 const MAX_COPIES = 1_000
 
-const cache = new Map<string, Pattern>()
-
 /** Reads a regular expression of Go. Throws PatternError: `invalid` where Go refuses it, too. */
-export function compilePattern(text: string): Pattern {
-  const known = cache.get(text)
-  if (known) return known
+export const compilePattern = oncePerText(1_000, (text): Pattern => {
   if (text.length > MAX_LENGTH) throw new PatternError(`more than ${MAX_LENGTH} characters`, false)
   refuseUnicodeClasses(text)
   const { size, copies } = sizeOf(text)
   if (copies > MAX_COPIES) throw new PatternError('invalid repeat count', true)
   if (size > MAX_SIZE) throw new PatternError('too many parts', false)
-  const compiled = patternOf(read(text))
-  if (cache.size > 1_000) cache.clear()
-  cache.set(text, compiled)
-  return compiled
-}
+  return patternOf(read(text))
+})
 
 function read(text: string): RE2JS {
   try {

@@ -136,8 +136,8 @@ export const LOCKDOWN_FLAGS: readonly LockdownFlag[] = [
     controllers: ['kustomize-controller', 'helm-controller'],
     why: (_, now) =>
       now === ''
-        ? 'what names no service account is applied by the controller itself, which is cluster-admin'
-        : `what names no service account is applied as account ${JSON.stringify(now)} of its namespace`,
+        ? 'the controller, which is cluster-admin, applies objects without serviceAccountName itself'
+        : `objects without serviceAccountName use account ${JSON.stringify(now)} of their namespace`,
   },
 ]
 

@@ -1,8 +1,9 @@
 import { BailiwickError, unlessRefused } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
-import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import {
   apiVersionOf,
   FLUX_INSTANCE,
@@ -15,6 +16,7 @@ import {
   SOURCE_GROUP,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
+import { glance } from '../../kube/glance.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -48,10 +50,9 @@ export function syncRoots(
   isOwn: (source: KubeObject) => boolean,
 ): UnnamedRoot[] {
   const sources = sourcesOf(files)
-  return files.flatMap(({ path: file, objects }) =>
-    objects.flatMap(object => {
-      const path = pathOf(object)
-      if (path === undefined || isNotACluster(path) || isNotACluster(folderOf(file))) return []
+  return files.flatMap(one =>
+    standingIn(one).flatMap(({ object, path }) => {
+      const { path: file } = one
       const source = sourceOf(object, file, sources)
       const isHere = isWithin(file, path) && tree.entry(path)?.type === 'directory'
       // beside the manifests of an app, which leave it out, it starts nothing: what starts there is set up there
@@ -73,6 +74,14 @@ export function syncRoots(
     }),
   )
 }
+
+/** The Kustomizations of a file that may start a cluster, with their paths. */
+const standingIn = oncePer(({ path: file, objects }: FluxFile) =>
+  objects.flatMap(object => {
+    const path = pathOf(object)
+    return path === undefined || isNotACluster(path) || isNotACluster(folderOf(file)) ? [] : [{ object, path }]
+  }),
+)
 
 /** Whether a folder applies a file in it, as far as its kustomization.yaml names what it applies. */
 function isListed(tree: Tree, folder: string, file: string): boolean {
@@ -103,16 +112,19 @@ interface Found {
 
 /** The sources that stand in files, by `<Kind>/<namespace>/<name>`. */
 export function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, readonly Found[]> {
-  const all = files.flatMap(({ path, objects }) => objects.map(object => ({ file: path, object })))
-  const sources = all.filter(({ object }) => {
-    const { apiVersion, kind } = idOf(object)
-    return SOURCES.includes(`${groupOf(apiVersion)}/${kind}`)
-  })
-  return Map.groupBy(sources, ({ object }) => {
+  return Map.groupBy(files.flatMap(sourcesIn), ({ object }) => {
     const { kind, namespace, name } = idOf(object)
     return `${kind}/${namespace}/${name}`
   })
 }
+
+const sourcesIn = oncePer(({ path: file, objects }: FluxFile): readonly Found[] => {
+  const sources = objects.filter(object => {
+    const { apiVersion, kind } = idOf(object)
+    return SOURCES.includes(`${groupOf(apiVersion)}/${kind}`)
+  })
+  return sources.map(object => ({ file, object }))
+})
 
 /** The source object that it follows: of several of one name the one whose file is nearest. */
 export function sourceOf(object: KubeObject, file: string, sources: ReadonlyMap<string, readonly Found[]>) {
@@ -146,10 +158,10 @@ export const isWithin = (path: string, folder: string): boolean =>
  * (`instance.sync` of a HelmRelease or of a file of values).
  */
 export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
-  const targets = targetsOf(files)
-  return files.flatMap(({ path: file, objects }) => {
-    if (isNotACluster(folderOf(file))) return []
-    return objects.flatMap(object => {
+  const making = files.filter(makesInstance)
+  const targets = making.length === 0 ? [] : targetsOf(files)
+  return making.flatMap(({ path: file, objects }) =>
+    objects.flatMap(object => {
       const instance = instanceOf(object, targets.find(({ folder }) => isWithin(file, folder))?.namespace)
       const sync = at(instance?.root, ['spec', 'sync'])
       const path = stringAt(sync, ['path'])
@@ -160,9 +172,14 @@ export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
       return [
         { path: folder, how: 'flux-instance' as const, origin: sync.origin, file, instance, ...startOf(instance) },
       ]
-    })
-  })
+    }),
+  )
 }
+
+const makesInstance = oncePer(
+  ({ path, objects }: FluxFile) =>
+    !isNotACluster(folderOf(path)) && objects.some(object => instanceOf(object, undefined) !== undefined),
+)
 
 interface Target {
   readonly folder: string
@@ -294,9 +311,9 @@ const MAX_FLUX_FILES = 20_000
 /** Folders whose files are remembered, of all repositories. */
 const MAX_FOLDERS = 50_000
 
-const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP].map(mark => Buffer.from(mark))
+const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP] as const
 /** What values of the chart flux-instance say, which name no API. */
-const VALUES = ['instance:', 'sync:', 'url:', 'path:'].map(mark => Buffer.from(mark))
+const VALUES = ['instance:', 'sync:', 'url:', 'path:'] as const
 
 /** By the id of a folder, which stands for its content, and by where it is: origins name the place. */
 const remembered = new Map<string, readonly FluxFile[]>()
@@ -316,7 +333,7 @@ function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): re
   const found: FluxFile[] = []
   for (const entry of tree.list(path)) {
     if (entry.type === 'directory') for (const file of filesBelow(tree, repository, entry)) found.push(file)
-    if (entry.type === 'file' && isYaml(entry.name)) found.push(...read(tree, repository, entry.path))
+    if (entry.type === 'file' && isYaml(entry.name)) found.push(...read(tree, repository, entry))
     if (found.length > MAX_FLUX_FILES) throw tooMany(repository, path)
   }
   if (remembered.size >= MAX_FOLDERS) remembered.clear()
@@ -326,13 +343,12 @@ function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): re
 
 const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 
-function read(tree: Tree, repository: string, path: string): FluxFile[] {
-  const bytes = readUnlessLarge(tree, path)
-  if (!bytes) return []
-  const text = bufferOf(bytes)
-  if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
+function read(tree: Tree, repository: string, entry: TreeEntry): FluxFile[] {
+  const { path } = entry
+  const words = glance(tree, entry)?.words
+  if (!words || !(MARKS.some(mark => words.has(mark)) || VALUES.every(mark => words.has(mark)))) return []
   return unlessRefused([], () => {
-    const documents = parseDocuments({ repository, path }, bytes)
+    const documents = parseDocuments({ repository, path }, tree.read(path))
     return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]
   })
 }

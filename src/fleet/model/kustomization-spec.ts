@@ -93,9 +93,11 @@ function required(object: KubeObject, path: Path): string {
   const value = text(object, path)
   if (value) return value
   throwMisspelled(object, path)
-  throw new BailiwickError('flux-invalid', message`${part('field', path.join('.'))}: missing`, {
+  const field = part('field', path.join('.'))
+  const isPatch = ['sourceRef', 'interval'].every(name => at(object.root, ['spec', name]) === undefined)
+  throw new BailiwickError('flux-invalid', message`${field}: missing`, {
     origin: originAt(object.root, path),
-    fix: message`Set ${part('field', path.join('.'))}.`,
+    fix: message`Set ${field}.${isPatch ? ' If the file is a patch, list it under patches of a kustomization.yaml: without one, Flux applies every file of the folder.' : ''}`,
   })
 }
 

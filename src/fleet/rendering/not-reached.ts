@@ -5,6 +5,7 @@ import { artifactPath } from '../../flux/artifact.ts'
 import { isKustomization, isKustomizationKind } from '../../flux/references.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
+import { glance } from '../../kube/glance.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -21,7 +22,12 @@ export function notReachedOf(repository: FleetRepository, nodes: readonly FleetN
   const { all, left } = standingKustomizations(tree)
   const reached = new Set(nodes.map(node => placeOf(node.kustomization.root.origin)))
   const roots = new Set(nodes.flatMap(node => (node.parent === undefined ? [rootOf(node)] : [])))
+  // an error of a node names the file
+  const refused = new Set(
+    nodes.flatMap(({ error, holes = [] }) => [error, ...holes.map(one => one.error)]).map(one => one?.origin?.file),
+  )
   const missing = all.filter(one => {
+    if (one.unreadable !== undefined && refused.has(one.file)) return false
     const isReached = reached.has(placeOf({ ...one, repository: url }))
     return !isReached && !roots.has(`${one.namespace}/${one.name} ${artifactPath(one.path)}`)
   })
@@ -164,6 +170,7 @@ interface StandingKustomizations {
   readonly left: number
 }
 
+/** Of those that mention the kind's group. */
 const MAX_FILES = 50_000
 const MAX_BYTES = 256 * 1024 * 1024
 
@@ -173,8 +180,12 @@ export const standingKustomizations = oncePer((tree: Tree): StandingKustomizatio
   const room = { files: MAX_FILES, bytes: MAX_BYTES }
   let left = 0
   for (const entry of yamlFiles(tree)) {
-    if (room.files <= 0 || room.bytes <= 0) left++
-    else for (const one of inFile(tree, entry, room)) all.push({ ...one, file: entry.path })
+    const look = glance(tree, entry)
+    if (look && !look.words.has(KUSTOMIZE_GROUP)) continue
+    room.files--
+    room.bytes -= look?.size ?? 0
+    if (!look || room.files < 0 || room.bytes < 0) left++
+    else for (const one of inFile(tree, entry)) all.push({ ...one, file: entry.path })
   }
   return { all, left }
 })
@@ -188,33 +199,20 @@ function* yamlFiles(tree: Tree): Generator<TreeEntry> {
   }
 }
 
-/** What one file says, and what reading it costs. */
-interface Searched {
-  readonly bytes: number
-  readonly found: readonly Omit<Standing, 'file'>[]
-}
+type InFile = readonly Omit<Standing, 'file'>[]
 
 /** By git id: most files are those of the commit before. */
-const knownStanding = new Map<string, Searched>()
-const MAX_KNOWN = 50_000
-const NONE: Searched['found'] = []
+const knownStanding = new Map<string, InFile>()
+const NONE: InFile = []
 
-function inFile(tree: Tree, { path, id }: TreeEntry, room: { files: number; bytes: number }): Searched['found'] {
-  const { bytes, found } = knownStanding.get(id) ?? search(tree, path, id)
-  room.files--
-  room.bytes -= bytes
+function inFile(tree: Tree, { path, id }: TreeEntry): InFile {
+  const found = knownStanding.get(id) ?? readFile(path, Buffer.from(tree.read(path)))
+  if (knownStanding.size >= MAX_FILES) knownStanding.clear()
+  knownStanding.set(id, found)
   return found
 }
 
-function search(tree: Tree, path: string, id: string): Searched {
-  const bytes = Buffer.from(tree.read(path))
-  const searched = { bytes: bytes.length, found: bytes.includes(KUSTOMIZE_GROUP) ? readFile(path, bytes) : NONE }
-  if (knownStanding.size >= MAX_KNOWN) knownStanding.clear()
-  knownStanding.set(id, searched)
-  return searched
-}
-
-function readFile(path: string, bytes: Buffer): Searched['found'] {
+function readFile(path: string, bytes: Buffer): InFile {
   try {
     return parseDocuments({ repository: '', path }, bytes).flatMap(root => {
       const text = (...field: string[]) => stringAt(root, field) ?? ''

@@ -299,7 +299,7 @@ function pgpRecipient({ text, origin }: Entry): Recipient {
 
 /** What to do where SOPS itself must encrypt a file. */
 const sealByHand = (path: string): string =>
-  `Write the file in clear outside of git, run \`sops encrypt --in-place ${path}\` where that key can be used, and commit the result.`
+  `Write the plain text outside of git, run \`sops encrypt --in-place ${path}\` where that key can be used, and commit the result.`
 
 /** Where people commit public PGP keys beside `.sops.yaml`, by the guide of Flux. */
 const PUBLIC_KEY_FILE = '.sops.pub.asc'

@@ -1,5 +1,6 @@
 import { createDecipheriv, createHash, type Hash } from 'node:crypto'
 import { BailiwickError } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { at, isTrue, type MapNode, type Node, type ScalarNode, type ScalarValue, stringAt } from '../../kube/node.ts'
 import { isSealedValue, type ServiceKey, sealedId, sealedPlace, serviceKeys } from '../../kube/sops.ts'
 import { sopsValues } from './encrypted-values.ts'
@@ -108,19 +109,16 @@ export async function dataKey(block: Node, { age, pgp = [], open }: Identities):
 }
 
 /** A hybrid one takes as long to compute as all of a small file to read. */
-const recipientsOf = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
-
-async function readRecipients(identities: readonly string[]): Promise<ReadonlyMap<string, string>> {
+const recipientsOf = oncePer(async (identities: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const { identityToRecipient } = await import('age-encryption')
   const read = await Promise.all(identities.map(async one => [await identityToRecipient(one), one] as const))
   return new Map(read)
-}
+})
 
 /** The data key as each recipient of these identities has it; `locked`: what is written for it does not open. */
 async function keysForAge(block: Node, identities: readonly string[]): Promise<(Uint8Array | 'locked')[]> {
   if (identities.length === 0 || at(block, ['key_groups', 1])) return []
-  const own = recipientsOf.get(identities) ?? (await readRecipients(identities))
-  recipientsOf.set(identities, own)
+  const own = await recipientsOf(identities)
   const list = at(block, ['age']) ?? at(block, ['key_groups', 0, 'age'])
   const keys: (Uint8Array | 'locked')[] = []
   for (const item of list?.type === 'list' ? list.items.slice(0, MAX_RECIPIENTS) : []) {

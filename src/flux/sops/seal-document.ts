@@ -115,7 +115,7 @@ function checkSelection(isEncrypted: boolean, { selection, origin }: SealingRule
   const mustBe = HIDDEN.has(path[0] ?? '')
   if (isEncrypted === mustBe) return
   const name = selection?.field ?? 'the creation rule'
-  const what = mustBe ? 'leaves it in clear' : 'encrypts it, so Flux could not read the object'
+  const what = mustBe ? 'leaves it as plain text' : 'encrypts it, so Flux could not read the object'
   throw new BailiwickError('sops-config', `${path.join('.')}: ${name} ${what}`, {
     fix: 'Write `encrypted_regex: ^(data|stringData)$` in the creation rule.',
     origin: selection?.value.origin ?? origin,

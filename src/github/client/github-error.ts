@@ -67,7 +67,7 @@ export function githubError(what: Message, error: unknown): BailiwickError {
     )
   }
   if (status === 401 || status === 403) {
-    return new BailiwickError('not-permitted', message`GitHub does not let the App ${what} (status ${status})`, {
+    return new BailiwickError('not-permitted', message`Bailiwick cannot ${what}: GitHub answers ${status}`, {
       fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
     })
   }

@@ -77,6 +77,13 @@ export class Authorizer {
     return allowed || grants.some(({ rule }) => rule.resourceNames.length > 0 && ruleAllows(rule, request))
   }
 
+  /** Whether a user may do everything with every resource. */
+  allowsAll(user: UserInfo): boolean {
+    const isAll = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule) =>
+      [verbs, apiGroups, resources].every(list => list.includes('*')) && resourceNames.length === 0
+    return this.held(user, '').grants.some(({ rule }) => isAll(rule))
+  }
+
   /** Everything that a user holds in a namespace ('': cluster-wide only). */
   held(user: UserInfo, namespace: string): Holding {
     work.authorized++

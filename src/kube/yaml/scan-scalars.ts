@@ -82,7 +82,7 @@ function skipBlankLines(cursor: Cursor, indent: number): number {
       cursor.skipBreak()
       breaks++
     } else if (isBlank(code)) {
-      if (code === TAB && cursor.column < indent) cursor.fail('a tab in the indentation')
+      if (code === TAB && cursor.column < indent) cursor.fail('a tab in the indentation; use spaces')
       cursor.at++
     } else return breaks
   }
@@ -291,7 +291,7 @@ class BlockLines {
       while ((this.indent === 0 || cursor.column < this.indent) && cursor.code === SPACE) cursor.at++
       if (cursor.column > widest) widest = cursor.column
       if ((this.indent === 0 || cursor.column < this.indent) && cursor.code === TAB) {
-        cursor.fail('a tab in the indentation')
+        cursor.fail('a tab in the indentation; use spaces')
       }
       if (!isBreak(cursor.code)) break
       cursor.skipBreak()

@@ -99,7 +99,7 @@ class Scanner {
         this.block(code === 124 ? token.LITERAL : token.FOLDED)
         return
       case TAB:
-        this.cursor.fail('a tab in the indentation')
+        this.cursor.fail('a tab in the indentation; use spaces')
         return
       case 37: // %
       case 64: // @

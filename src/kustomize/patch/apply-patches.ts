@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { probably } from '../../base/name-list.ts'
 import type { Origin, Step } from '../../base/origin.ts'
 import {
   at,
@@ -22,7 +23,7 @@ import { isSpecialText } from '../../kube/yaml/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { PatchEntry } from '../entry.ts'
 import { annotationsAsText, loadObjects } from '../resource/load-resources.ts'
-import { describe, IDENTITY, idOfRoot, type Resource, type ResourceId } from '../resource/resource.ts'
+import { describe, IDENTITY, idOfRoot, NO_NAMESPACE, type Resource, type ResourceId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { fromPlain, toPlain } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
@@ -60,8 +61,7 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
   const [target, second] = found
   if (!target) {
     const other = resources.all.find(one => isOtherVersion(idOfRoot(one.root), id))
-    if (!other)
-      fail(`patch: matches no ${describe(id)}`, patch.origin, 'Correct the kind, name or namespace in the patch.')
+    if (!other) refuseUnmatched(resources, id, patch.origin)
     const { version } = idOfRoot(other.root)
     const message = `patch: matches no ${describe(id)}, because the object has version ${version}, the patch ${id.version}`
     const refuse = () => fail(message, originAt(other.root, ['apiVersion']), 'Set the same apiVersion in both.')
@@ -74,6 +74,23 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
   spendOn(budget, target, patch)
   if (!mergeInto(target, patch, options, options.asTarget ?? false, budget)) resources.remove(target)
   else if (options.asTarget) resources.checkUnique()
+}
+
+function refuseUnmatched(resources: ResourceList, id: ResourceId, origin: Origin): never {
+  const { kind, name, namespace } = id
+  const where = namespace === NO_NAMESPACE ? '' : ` in namespace ${JSON.stringify(namespace)}`
+  const alike = resources.all.map(one => one.current).filter(one => one.kind === kind && one.namespace === namespace)
+  const meant = probably(
+    name,
+    alike.map(one => one.name),
+  )
+  fail(
+    `patch: matches no ${kind} named ${JSON.stringify(name)}${where}`,
+    origin,
+    meant === undefined
+      ? 'Correct the kind, name or namespace in the patch.'
+      : `Did you mean ${JSON.stringify(meant)}?`,
+  )
 }
 
 /** Whether two objects are the same but for the version of their group. */

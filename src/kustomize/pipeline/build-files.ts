@@ -220,7 +220,10 @@ function refuseDecrypted(path: string, origin: Origin): never {
 }
 
 function missing(path: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-missing', `${path}: does not exist`, { origin, fix: 'Correct the path.' })
+  throw new BailiwickError('kustomize-missing', `${path}: does not exist`, {
+    origin,
+    fix: 'Correct the path, or restore the file.',
+  })
 }
 
 /** A file that was parsed. */

@@ -5,11 +5,17 @@ import type { Origin } from '../../base/origin.ts'
 import { redactLines, visible } from '../../base/visible.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
-import { type FindingGroup, groupApprovals, groupFindings } from '../../verdict/summary.ts'
+import {
+  type FailureGroup,
+  type FindingGroup,
+  groupApprovals,
+  groupFailures,
+  groupFindings,
+} from '../../verdict/summary.ts'
 import { changesLines } from '../changes.ts'
 import { assumedClusters } from '../outcome.ts'
 import { listedImpact, policiesLeft } from '../policy-impact.ts'
-import { type FailureGroup, fixMessage, groupFailures, isNew, noteOf, resultLine, stateText } from '../text/findings.ts'
+import { fixMessage, isNew, noteOf, resultLine, stateText } from '../text/findings.ts'
 import { fitLines } from '../text/fit-budget.ts'
 import { markedValue, placeOf } from '../text/place.ts'
 import { changedFilesLines } from '../verdict-sections.ts'
@@ -184,10 +190,11 @@ function approvalLines({ rule, path, message }: RequiredApproval): string[] {
   ]
 }
 
-function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, look: Look): string[] {
+function failureLines(group: FailureGroup, here: string, say: Say, look: Look): string[] {
+  const { failure, nodes } = group
   const place = linkedPlace(failure.origin, here, look)
   const state = isNew(failure) ? '' : ' (existing)'
-  const note = noteOf(failure)
+  const note = noteOf(group, here)
   const details = [
     ...(nodes.length > 0 ? [`  node     ${list(nodes)}`] : []),
     ...(note === '' ? [] : [`  note     ${note}`]),

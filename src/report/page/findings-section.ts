@@ -4,8 +4,8 @@ import type { Step } from '../../base/origin.ts'
 import { display } from '../../kube/object.ts'
 import type { Finding, NodeFailure, Severity } from '../../rules/model/finding.ts'
 import type { Fix } from '../../verdict/fixes.ts'
-import { type FindingGroup, groupFindings } from '../../verdict/summary.ts'
-import { count, type FailureGroup, fixMessage, fixOfGroup, groupFailures, noteOf } from '../text/findings.ts'
+import { type FailureGroup, type FindingGroup, groupFailures, groupFindings } from '../../verdict/summary.ts'
+import { count, fixMessage, fixOfGroup, noteOf } from '../text/findings.ts'
 import { isOfFlux } from '../text/private-words.ts'
 import { type Excerpt, excerptAt, type PageError } from './check-page.ts'
 import { type Content, type Html, html, type Links, placeLink, prose } from './html.ts'
@@ -99,10 +99,11 @@ export function failureSection(failures: readonly NodeFailure[], links: PageSour
 
 const moreLine = (all: number): Content => all > MAX_SHOWN && html`<p class="dim">and ${all - MAX_SHOWN} more</p>`
 
-function card({ failure, nodes, tenants }: FailureGroup, links: PageSources): Html {
+function card(group: FailureGroup, links: PageSources): Html {
+  const { failure, nodes, tenants } = group
   const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
   const title = nodes.length === 0 ? 'The fleet' : `${noun} ${firstNames(nodes, 10)}`
-  const note = noteOf(failure)
+  const note = noteOf(group, links.here)
   return html`<article class="finding">
 <header><h3 class="rule">${title} <span class="tag warn">${failure.code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
 ${note !== '' && html`<p><strong>${note}</strong></p>`}

@@ -5,9 +5,8 @@ import type { EvaluatedNode, Finding, GrantedWaiver, Verdict } from '../../rules
 import type { CoveredPolicy } from '../../rules/policies/policy-coverage.ts'
 import type { AccessOverview } from '../../verdict/audit/access-overview.ts'
 import type { ClusterAudit } from '../../verdict/audit/audit-item.ts'
-import { countFindings, groupFindings } from '../../verdict/summary.ts'
+import { countFindings, groupFailures, groupFindings } from '../../verdict/summary.ts'
 import type { PagePlace } from '../outcome.ts'
-import { groupFailures } from '../text/findings.ts'
 import { type GraphNode, graphOf } from './check-page.ts'
 
 /** A source that was read. */

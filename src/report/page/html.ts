@@ -43,7 +43,7 @@ export function prose(text: string | Message): Html {
 /** The head of a column of numbers. */
 export const num = (title: string): Html => html`<th scope="col" class="num">${title}</th>`
 
-/** A table that scrolls by itself where the page is narrower. `label` names it for readers who do not see it; each row is a `tr`. `look`: more classes. */
+/** A table that scrolls by itself where the page is narrower, and on a telephone shows each row as a list. `label` names it for readers who do not see it; each row is a `tr`. `look`: more classes. */
 export function table(
   label: string,
   titles: readonly (string | Html)[],
@@ -55,8 +55,15 @@ export function table(
   return html`<div class="scroll${look}" role="region" aria-label="${label}" tabindex="0"><table>
 ${caption !== undefined && html`<caption>${caption}</caption>\n`}<thead><tr>${heads}</tr></thead>
 <tbody>
-${rows.map(row => html`${row}\n`)}</tbody>
+${rows.map(row => html`${titled(row, heads)}\n`)}</tbody>
 </table></div>`
+}
+
+/** A row with the title of its column at each cell. */
+function titled(row: Content, heads: readonly Html[]): Html {
+  const titles = heads.map(head => head.toString().replace(/<[^>]*>/g, ''))
+  let at = 0
+  return new Html([shown(row).replace(/<t[dh](?=[ >])/g, cell => `${cell} data-title="${titles[at++] ?? ''}"`)])
 }
 
 /** The first `most` of a row's names, and how many more there are. `besides`: how many the list itself lacks. */

@@ -139,8 +139,8 @@ details.more{margin:.9rem 0}details.more>summary{font-weight:600;color:inherit}
 .source .number{display:inline-block;min-width:2.2rem;margin-right:.9rem;padding:0;text-align:right;color:var(--soft);user-select:none}.source .at{background:var(--bad-bg)}
 mark{background:none;color:var(--bad);font-weight:600;text-decoration:underline wavy 1px;text-underline-offset:.2em}.copy{user-select:all}
 .bars{display:flex;flex-wrap:wrap;gap:.35rem}
-.tiles{display:grid;grid-template-columns:repeat(2,1fr);gap:.7rem;margin:1.5rem 0 0;padding:0;list-style:none}
-.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.55rem .85rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.7rem,1fr));gap:.7rem;margin:1.5rem 0 0;padding:0;list-style:none}
+.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.55rem .7rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.8125rem;overflow-wrap:normal}
 .scroll+h4{margin-top:1.1rem}.facts .place,.from .place{white-space:nowrap}
 .tiles b{font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--ink);font-variant-numeric:tabular-nums;letter-spacing:-.02em}
 .ask{display:flex;flex-wrap:wrap;gap:.6rem .8rem;align-items:end;margin:.6rem 0 1rem}
@@ -151,9 +151,10 @@ ul.plain{list-style:none;margin:.5rem 0;padding:0}ul.plain li{padding:.2rem 0}
 ul.dots{margin:.5rem 0;padding-left:1.2rem}
 footer{margin:3.5rem 0 0;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
 footer .wrap{padding-top:1.1rem;padding-bottom:2rem}
-@media (min-width:40rem){.tiles{grid-template-columns:repeat(4,1fr)}}
-@media (min-width:64rem){.tiles{grid-template-columns:repeat(8,1fr)}}
 @media (max-width:40rem){.verdict{padding:1.1rem 1.1rem;gap:.25rem .8rem}.verdict svg{width:1.8rem;height:1.8rem}.trace .label{display:block;min-width:0}th,td{padding:.45rem .7rem}.finding{padding:.85rem .9rem}.graph{padding:.6rem .9rem}}
+@media (max-width:40rem){.scroll thead{display:none}.scroll tbody tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}.scroll tbody tr:last-child{border:0}
+.scroll tbody :is(td,th){display:block;border:0;padding:.12rem .7rem;text-align:left;min-width:0;overflow-wrap:anywhere;white-space:normal}.scroll :is(td,th):empty{display:none}
+.scroll [data-title]::before{content:attr(data-title)" ";color:var(--soft);font-size:.8125rem;font-weight:400}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 ${GRAPH_STYLE}
 @media print{.skip,.toc,.out,.ask{display:none}body{background:#fff}details::details-content{content-visibility:visible;height:auto}}

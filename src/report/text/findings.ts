@@ -1,10 +1,11 @@
 import { code, fenced } from '../../base/markup.ts'
 import { fixOf, listed, type Message, message, part, plainText } from '../../base/message.ts'
+import { firstNames } from '../../base/name-list.ts'
 import { visible } from '../../base/visible.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import type { Fix } from '../../verdict/fixes.ts'
 import { limitsOf, summaryOf, titleOf } from '../../verdict/headline.ts'
-import type { FindingGroup } from '../../verdict/summary.ts'
+import type { FailureGroup, FindingGroup } from '../../verdict/summary.ts'
 import { writtenField } from '../../verdict/written-lines.ts'
 import type { View } from './audience.ts'
 import { placeOf } from './place.ts'
@@ -51,37 +52,16 @@ export function isNew(item: { readonly state: Finding['state'] | NodeFailure['st
   return item.state === 'new'
 }
 
-/** The same evaluation error of one or more nodes: listed once. */
-export interface FailureGroup {
-  readonly failure: NodeFailure
-  /** Keys of the nodes, in order; empty for what is about all of it. */
-  readonly nodes: readonly string[]
-  readonly clusters: readonly string[]
-  readonly tenants: readonly string[]
-}
-
 /** The note for an existing error that Flux shares: it does not block, and merged changes are not applied. */
 const NOT_APPLIED = 'Flux rejects it too. It applies nothing from this Kustomization until the error is fixed.'
 
-/** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
-export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] {
-  const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
-    JSON.stringify([code, state, message, fix, origin, blocksApply ?? false, since])
-  return [...Map.groupBy(failures, keyOf).values()].map(all => ({
-    failure: all[0]!,
-    nodes: distinct(all.map(({ node }) => node)).filter(node => node !== ''),
-    clusters: distinct(all.map(({ cluster }) => cluster)),
-    tenants: distinct(all.map(({ tenant }) => tenant)),
-  }))
-}
-
-/** What else is known of an error: that its Kustomizations are not applied, and since which commit they do not build. */
-export function noteOf({ blocksApply, since }: NodeFailure): string {
+/** What else is known of an error: that its Kustomizations are not applied, since which commit they do not build, what follows. */
+export function noteOf({ failure: { blocksApply, since }, followers }: FailureGroup, here: string): string {
   const began = since === undefined ? '' : `The Kustomization has evaluation errors since commit ${since.slice(0, 10)}.`
-  return [blocksApply ? NOT_APPLIED : '', began].filter(Boolean).join(' ')
+  const placed = (one: NodeFailure) => `${placeOf(one.origin, here)}: ${visible(one.message, 300)}`
+  const more = followers.length === 0 ? '' : `May follow from it: ${firstNames(followers, MAX_VALUES, placed)}.`
+  return [blocksApply ? NOT_APPLIED : '', began, more].filter(Boolean).join(' ')
 }
-
-const distinct = (list: readonly string[]) => [...new Set(list)]
 
 const MAX_VALUES = 5
 

@@ -70,7 +70,7 @@ function treeReadersOf(repository: EvaluatedRepository): Map<string, FleetNode> 
   // what an earlier node reads has its reader already, and so has all that it leads to
   const seen = new Set<string>()
   for (const node of repository.nodes) {
-    for (const file of node.error ? namedBy(repository, node, seen) : filesOf(repository, node)) {
+    for (const file of node.error ? namedBy(repository, node, seen) : filesOf(node)) {
       const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
       // a file at the root does not imply that all below it is read
       if (directory !== '') add(directory, node)
@@ -79,20 +79,15 @@ function treeReadersOf(repository: EvaluatedRepository): Map<string, FleetNode> 
   return readers
 }
 
-const files = new WeakMap<FleetNode, ReadonlySet<string>>()
-
 /** The files in which the objects of a node are written. */
-function filesOf({ url }: EvaluatedRepository, node: FleetNode): ReadonlySet<string> {
-  const known = files.get(node)
-  if (known) return known
+const filesOf = oncePer(({ objects, source }: FleetNode): ReadonlySet<string> => {
   const found = new Set<string>()
-  for (const { root, trail } of node.objects) {
-    if (root.origin.repository === url) found.add(root.origin.file)
+  for (const { root, trail } of objects) {
+    if (root.origin.repository === source.url) found.add(root.origin.file)
     for (const { file } of trail) found.add(file)
   }
-  files.set(node, found)
   return found
-}
+})
 
 /** For a node that could not be rendered: the paths that its overlays name. */
 function* namedBy({ tree, url }: EvaluatedRepository, node: FleetNode, seen: Set<string>): Generator<string> {

@@ -222,7 +222,7 @@ export function unboundAccount(
   const applier = isNodes ? node.kustomization : object
   const isDefault = isBlank(at(applier.root, ACCOUNT_FIELD))
   const what = isDefault
-    ? message`${whoOf(applier)} names no service account, so Flux uses the default account, to which no visible binding gives a role.`
+    ? message`${whoOf(applier)} sets no ${codeWord('serviceAccountName')}, so Flux uses the default account. No visible binding gives that account a role.`
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)

@@ -82,7 +82,8 @@ export const unconfinedSource: Rule = {
   docs: "For a tenant's repository, set `spec.serviceAccountName` to an account of the namespace, or label the namespace with `toolkit.fluxcd.io/tenant`. For a platform repository, list the namespace under a tenant with `platform: true` in `.github/bailiwick.yaml`. The finding is a warning. A change that adds such a Kustomization to a cluster with tenants is a violation.",
   *checkNode(node, { index, before, config }) {
     const url = unconfined(node, index, config)
-    if (url === undefined) return
+    // a Kustomization without a source is an error
+    if (!url) return
     const was = before?.node(node.key)
     const isNew = before !== undefined && !(was && isUnconfined(was) && sourceOf(was) === url)
     const { namespace, name } = node

@@ -1,4 +1,5 @@
 import { codeWord, type Message, message, part } from '../../base/message.ts'
+import { oncePerName } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { mayWrite } from '../../fleet/facts/rights-index.ts'
@@ -259,24 +260,22 @@ function valuesFromConfig({ object, kind, id, node }: Subject, index: FleetIndex
     return versions.flatMap(({ object: holder }): UnknownValue[] => {
       const data = at(holder.root, ['data', key])
       if (data?.type !== 'scalar' || !data.opaque) return []
-      const isPlain = target ? !isRuledValue(stepsOf(target)) : isPlainText(data, source === 'Secret')
+      const isPlain = target
+        ? !isRuledValue(stepsOf(target))
+        : isPlainText(data, source === 'Secret' ? 'base64' : 'utf8')
       return isPlain ? [] : [{ path, holders: data.opaque }]
     })
   })
 }
 
-/** Cached, because many releases may read the same values. */
-const plainTexts = new WeakMap<ScalarNode, boolean>()
+/** Many releases may read the same values. */
+const answers = oncePerName<ScalarNode, boolean>()
 
 /** Whether the variables in a text of values are plain values without a rule. */
-function isPlainText(data: ScalarNode, isEncoded: boolean): boolean {
-  const known = plainTexts.get(data)
-  if (known !== undefined) return known
-  const bytes = Buffer.from(String(data.value), isEncoded ? 'base64' : 'utf8')
-  const isPlain = parsed(bytes).every(root => root?.type === 'map' && isPlainBelow(root, []))
-  plainTexts.set(data, isPlain)
-  return isPlain
-}
+const isPlainText = (data: ScalarNode, encoding: 'base64' | 'utf8') =>
+  answers(data, encoding, () =>
+    parsed(Buffer.from(String(data.value), encoding)).every(root => root?.type === 'map' && isPlainBelow(root, [])),
+  )
 
 /** The documents of values; a single undefined if they are not YAML. */
 function parsed(bytes: Uint8Array): readonly (Node | undefined)[] {

@@ -121,6 +121,8 @@ export interface NodeFailure {
   readonly appliedAs?: string
   /** Flux refuses it too, so the node is not applied until it is fixed. */
   readonly blocksApply?: true
+  /** Another error of its node may be the cause: people see it below that one. */
+  readonly follows?: true
   /** For an existing error: the commit since which its node does not build completely. */
   readonly since?: string
 }

@@ -1,4 +1,5 @@
 import { codeWord, message, part } from '../../base/message.ts'
+import { oncePer } from '../../base/once-per.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
@@ -73,17 +74,16 @@ function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext
   const isHome = index.owns(cluster, tenant, id.namespace)
   // the kubeconfigs of Capsule lead back to this cluster
   const mayLeave = !index.isCapsuleTenant(cluster, tenant)
-  const others = all.filter(
-    one =>
-      one.node.key !== node.key &&
-      !(mayLeave && isElsewhere(one.node, node)) &&
-      (!isHome || (one.node.tenant ?? tenant) === tenant),
-  )
-  if (others.length === 0 || !before) return others[0]
-  const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
+  const isOther = (one: Rendered) =>
+    one.node.key !== node.key &&
+    !(mayLeave && isElsewhere(one.node, node)) &&
+    (!isHome || (one.node.tenant ?? tenant) === tenant)
+  const stood = before && keysOf(before.versionsOf(cluster, kind, id.namespace, id.name))
   // a node that was there first is not at fault for later ones
-  return others.find(one => !stood.includes(node.key) || stood.includes(one.node.key))
+  return all.find(one => (!stood?.has(node.key) || stood.has(one.node.key)) && isOther(one))
 }
+
+const keysOf = oncePer((all: readonly Rendered[]) => new Set(all.map(one => one.node.key)))
 
 const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
 const PARTS = ['name', 'namespace'] as const

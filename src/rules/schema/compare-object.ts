@@ -26,7 +26,7 @@ import { fluxMarks } from '../ownership/apply-marks.ts'
 export interface ComparedObject {
   readonly answer: SchemaAnswer
   /** What refuses: a version of Kubernetes, or a definition. */
-  readonly server: Message
+  readonly server: () => Message
   /** The cluster certainly refuses what is reported. */
   readonly isCertain: boolean
   /** Where the version is assumed: what each version of the table, or of Flux, refuses. */
@@ -111,11 +111,11 @@ function compared(
     const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
     const answer = name === '' || isOther ? UNKNOWN : compare(catalog)
     const refusedByAll = requiredProblems(answer.problems, object.root, fluxKind(`${group}/${kind}`)?.requires)
-    return { answer, server: definitionName(catalog, false), isCertain: false, isCatalog: true, refusedByAll }
+    return { answer, server: () => catalogName(catalog), isCertain: false, isCatalog: true, refusedByAll }
   }
   const [last, ...others] = own.toReversed()
   if (last) {
-    const server = definitionName(last.definition, true)
+    const server = () => ownName(last.definition)
     if (name === '') return { answer: UNKNOWN, server, isCertain: last.isApplied, isCatalog: false }
     const answer = compare(last.definition)
     return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
@@ -127,7 +127,7 @@ function compared(
   const answer = isRaw ? raw : withoutMisspelled(raw, object.root, check)
   const refusedByAll =
     !isRaw && isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
-  return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
+  return { answer, server: () => versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
 }
 
 /** What every version of Flux requires in `spec` and an object lacks: it is missing there, or misspelled. */
@@ -165,15 +165,14 @@ function refusedIn(
 /** If a kind has several definitions, the cluster has the last one applied: only what all refuse is certain. */
 function comparedWithAll(
   answer: SchemaAnswer,
-  server: Message,
+  server: () => Message,
   last: OwnDefinition,
   others: readonly OwnDefinition[],
   compare: (definition: Definition) => SchemaAnswer,
 ): Omit<ComparedObject, 'isCatalog' | 'again'> {
   if (others.length === 0) return { answer, server, isCertain: last.isApplied }
   const all = [{ answer, server }]
-  for (const { definition } of others)
-    all.push({ answer: compare(definition), server: definitionName(definition, true) })
+  for (const { definition } of others) all.push({ answer: compare(definition), server: () => ownName(definition) })
   const refusing = all.filter(one => one.answer.problems.some(({ kind }) => !ACCEPTED.includes(kind)))
   return { ...(refusing[0] ?? all[0]!), isCertain: refusing.length === all.length && last.isApplied }
 }
@@ -208,29 +207,10 @@ const NOT_APPLIED: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
 ])
 
-// cached, because most of the many objects are compared with the same version
-const versionNames = new Map<string, Message>()
-const ownNames = new WeakMap<Definition, Message>()
-const catalogNames = new WeakMap<Definition, Message>()
-
-function versionName({ minor, isCertain }: ComparedVersion): Message {
-  const key = `1.${minor}${isCertain ? '' : ' (assumed)'}`
-  const known = versionNames.get(key)
-  if (known) return known
-  const name = message`Kubernetes ${part('value', `1.${minor}`)}${isCertain ? '' : ' (assumed)'}`
-  versionNames.set(key, name)
-  return name
-}
-
-function definitionName(definition: Definition, isOwn: boolean): Message {
-  const names = isOwn ? ownNames : catalogNames
-  const known = names.get(definition)
-  if (known) return known
-  const kind = part('object', definition.kind)
-  const name = isOwn ? message`CustomResourceDefinition ${kind}` : message`the catalog's definition of ${kind}`
-  names.set(definition, name)
-  return name
-}
+const versionName = ({ minor, isCertain }: ComparedVersion): Message =>
+  message`Kubernetes ${part('value', `1.${minor}`)}${isCertain ? '' : ' (assumed)'}`
+const ownName = ({ kind }: Definition): Message => message`CustomResourceDefinition ${part('object', kind)}`
+const catalogName = ({ kind }: Definition): Message => message`the catalog's definition of ${part('object', kind)}`
 
 /** The version of Kubernetes whose types objects of a cluster are compared with, and of Flux. */
 interface ComparedVersion {
@@ -265,7 +245,7 @@ export function comparedVersion(
 function fluxVersionRefusal(
   { apiVersion, kind }: ObjectId,
   version: string | undefined,
-): { readonly answer: SchemaAnswer; readonly server: Message; readonly isCertain: boolean } | undefined {
+): { readonly answer: SchemaAnswer; readonly server: () => Message; readonly isCertain: boolean } | undefined {
   const group = groupOf(apiVersion)
   const row = fluxKind(`${group}/${kind}`)
   if (!row?.served || !isFlux2(version)) return undefined
@@ -285,7 +265,7 @@ function fluxVersionRefusal(
     ...(last !== undefined && last < (minor ?? NEWEST_FLUX) ? { until: `2.${last}` } : {}),
     ...(first !== undefined && first > (minor ?? NEWEST_FLUX) ? { since: `2.${first}` } : {}),
   } as const
-  const server =
+  const server = () =>
     first === undefined && minor === undefined
       ? message`Flux`
       : message`Flux ${part('value', `2.${minor ?? NEWEST_FLUX}`)}${minor === undefined ? ' (assumed)' : ''}`

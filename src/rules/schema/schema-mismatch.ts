@@ -83,7 +83,7 @@ function* mismatches(
     yield new Subject({ node, object }).violation(problem.path, problemKey(problem), {
       level: levels.get(problem)!,
       leads: [objectCause(id)],
-      ...problemText(problem, who, compared.server),
+      ...problemText(problem, who, compared.server()),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
       ...(left-- > 0 ? editOf(object.root, problem, compared.again, countOfAll) : {}),
     })
@@ -91,14 +91,14 @@ function* mismatches(
   for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
     yield new Subject({ node, object }).violation(path, `rule not evaluated ${path.join('.')} ${rule}`, {
       level: 'warning',
-      message: message`${who}: a rule of ${compared.server} was not evaluated: ${quoted('value', why)}. The rule is ${part('value', rule)}.`,
+      message: message`${who}: a rule of ${compared.server()} was not evaluated: ${quoted('value', why)}. The rule is ${part('value', rule)}.`,
       fix: message`Check on the cluster whether the API server accepts the object.`,
     })
   }
   if (count <= problems.length) return
   yield new Subject({ node, object }).violation([], 'more', {
     level: compared.isCertain ? 'violation' : 'warning',
-    message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
+    message: message`${who}: ${count - problems.length} more fields do not match ${compared.server()}. The first ${problems.length} are listed.`,
     fix: message`Correct the listed fields first.`,
   })
 }

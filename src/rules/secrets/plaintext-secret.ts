@@ -1,10 +1,12 @@
 import { asMessage, listed, type Message, message, untyped } from '../../base/message.ts'
 import { andMore } from '../../base/name-list.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { EvaluatedRepository } from '../../fleet/facts/repositories.ts'
 import { quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
-import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { artifactPath } from '../../flux/artifact.ts'
+import { bufferOf, readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -180,11 +182,11 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
   if (nodes.length === 0) return
   let left = MAX_BYTES
   let unread: string | undefined
-  for (const { path } of files(tree)) {
-    const bytes = readUnlessLarge(tree, path)
+  for (const { path, isInside } of files(tree, nodes)) {
+    const bytes = left < 0 ? undefined : readUnlessLarge(tree, path)
     left -= bytes?.length ?? MAX_BYTES
     if (!bytes || left < 0) {
-      const reader = readersOf(nodes, path).find(node => isBelow(node, path))
+      const reader = isInside && readersOf(nodes, path).find(node => isBelow(node, path))
       unread ??= path
       if (!reader) continue
       yield notRead(reader, url, path)
@@ -193,7 +195,6 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
     const found = YAML.test(path) ? inComments(bytes) : inText(bytes)
     if (!found) continue
     const { what, line } = found
-    const isInside = nodes.some(node => isBelow(node, path))
     yield* readersOf(nodes, path).map(
       (node): Violation =>
         Subject.ofNode(node).violation([], `${path} ${what}`, {
@@ -219,16 +220,19 @@ function notRead(node: FleetNode, repository: string, file: string): Violation {
   })
 }
 
-function* files(tree: Tree): Iterable<TreeEntry> {
-  const open = ['']
-  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    for (const entry of tree.list(directory)) {
-      if (entry.type === 'directory') open.push(entry.path)
-      else if (entry.type === 'file' && (YAML.test(entry.path) || TEXT.test(entry.path))) {
-        yield entry
-      }
+/** Those in folders that are deployed come first: what lies beside them leaves these no less room. */
+function files(tree: Tree, nodes: readonly FleetNode[]): { readonly path: string; readonly isInside: boolean }[] {
+  const folders = new Set(nodes.map(({ path }) => artifactPath(path)))
+  const inside: string[] = []
+  const beside: string[] = []
+  const open = [{ path: '', isInside: folders.has('') }]
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    for (const { type, path } of tree.list(folder.path)) {
+      if (type === 'directory') open.push({ path, isInside: folder.isInside || folders.has(path) })
+      else if (type === 'file' && (YAML.test(path) || TEXT.test(path))) (folder.isInside ? inside : beside).push(path)
     }
   }
+  return [...inside.map(path => ({ path, isInside: true })), ...beside.map(path => ({ path, isInside: false }))]
 }
 
 function inText(bytes: Uint8Array) {
@@ -262,17 +266,12 @@ interface Glance {
   environment: boolean
 }
 
-const glances = new WeakMap<Node, Glance>()
-
 /** Looks at each value and name of an object once. */
-function glanceAt(root: Node): Glance {
-  const known = glances.get(root)
-  if (known) return known
+const glanceAt = oncePer((root: Node): Glance => {
   const seen: Glance = { credential: false, secret: false, environment: false }
   look(root, seen, true)
-  glances.set(root, seen)
   return seen
-}
+})
 
 function look(node: Node, seen: Glance, isRoot: boolean): void {
   if (node.type === 'scalar') {

@@ -2,7 +2,8 @@ import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import { readFlatFile } from '../../flux/sops/encrypted-values.ts'
-import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { bufferOf, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { glance } from '../../kube/glance.ts'
 import { at, canonical, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
 
@@ -28,13 +29,13 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
       if (entry.type !== 'file' || !(STRUCTURED.test(entry.path) || FLAT.test(entry.path))) continue
-      const known = withoutSops.get(formatOf(entry))
-      const bytes = known === undefined ? readUnlessLarge(tree, entry.path) : undefined
-      const size = known ?? (bytes && speaksOfSops(bytes) ? bytes.length : 0)
-      left -= size
+      const look = glance(tree, entry)
+      if (!look?.words.has('sops')) continue
+      left -= look.size
       if (left < 0) throw tooMuch(repository, entry.path)
-      const documents = bytes ? documentsOf(tree, repository, entry.path) : []
-      if (bytes && documents.length === 0) rememberWithout(entry, size)
+      if (withoutSops.has(formatOf(entry))) continue
+      const documents = documentsOf(tree, repository, entry.path)
+      if (documents.length === 0) rememberWithout(entry)
       yield* documents
     }
   }
@@ -49,18 +50,15 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
   })
 }
 
-/**
- * Files with nothing encrypted, which are most, by object id and format, with what each takes of the limit: a change looks at
- * the others again.
- */
-const withoutSops = new Map<string, number>()
+/** Files that only mention SOPS, by object id and format: a change looks at the others again. */
+const withoutSops = new Set<string>()
 const MAX_WITHOUT_SOPS = 100_000
 const formatOf = ({ path, id }: TreeEntry) => `${id}${FLAT.exec(path)?.[0] ?? ''}`
 
-function rememberWithout(entry: TreeEntry, size: number): void {
+function rememberWithout(entry: TreeEntry): void {
   if (entry.id === '') return
   if (withoutSops.size >= MAX_WITHOUT_SOPS) withoutSops.clear()
-  withoutSops.set(formatOf(entry), size)
+  withoutSops.add(formatOf(entry))
 }
 
 /** Every document of a file that SOPS encrypted: one without a block of SOPS was not there when SOPS wrote the file. */

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { message } from '../../base/message.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { quoted } from '../../fleet/facts/shown.ts'
@@ -250,16 +251,8 @@ function nested(target: string, text: string | undefined, from: Node): Node {
   )
 }
 
-const knownValues = new WeakMap<Node, readonly Node[]>()
-
 /** Values never change, so that those that many releases take are parsed once. Throws `render-limits`. */
-function parsed(value: Node): readonly Node[] {
-  const documents = knownValues.get(value) ?? parse(value)
-  knownValues.set(value, documents)
-  return documents
-}
-
-function parse(value: Node): readonly Node[] {
+const parsed = oncePer((value: Node): readonly Node[] => {
   try {
     return parseDocuments({ repository: '', path: 'values' }, Buffer.from(textOf(value) ?? ''))
   } catch (error) {
@@ -267,4 +260,4 @@ function parse(value: Node): readonly Node[] {
     if (error.code !== 'render-limits') return []
     throw new BailiwickError('render-limits', error.message, { origin: value.origin, fix: error.fix })
   }
-}
+})

@@ -1,4 +1,5 @@
 import { BailiwickError, unlessRefused } from '../../base/errors.ts'
+import { oncePerText } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { containsPattern, type StepBudget } from '../../expr/regexp/pattern.ts'
 import type { MapNode } from '../../kube/node.ts'
@@ -189,21 +190,10 @@ const MAX_STEPS = 1_000_000
 const KEPT = 1_000
 
 const NOWHERE: Origin = { repository: '', file: '', line: 1, column: 1 }
-const answers = new Map<string, Map<string, boolean | undefined>>()
+const answers = oncePerText(KEPT, pattern => oncePerText(KEPT, text => ask(pattern, text)))
 
 /** Whether a part of a text matches a pattern as Go matches it; undefined if not known. */
-export function matchesText(pattern: string, text: string): boolean | undefined {
-  const known = answers.get(pattern) ?? new Map<string, boolean | undefined>()
-  if (!answers.has(pattern)) {
-    if (answers.size > KEPT) answers.clear()
-    answers.set(pattern, known)
-  }
-  if (known.has(text)) return known.get(text)
-  const answer = ask(pattern, text)
-  if (known.size > KEPT) known.clear()
-  known.set(text, answer)
-  return answer
-}
+export const matchesText = (pattern: string, text: string): boolean | undefined => answers(pattern)(text)
 
 function ask(pattern: string, text: string): boolean | undefined {
   let left = MAX_STEPS

@@ -1,4 +1,4 @@
-import { oncePer } from '../../base/once-per.ts'
+import { oncePer, oncePerText } from '../../base/once-per.ts'
 import { readGoDuration, readTimestamp } from '../../expr/arithmetic.ts'
 import { SharedSteps } from '../../expr/evaluate.ts'
 import { PolicyExpression } from '../../expr/libraries/kubernetes-library.ts'
@@ -161,16 +161,7 @@ function namesOf(self: CelValue, old: CelValue | undefined, isOptional: boolean)
 
 /** Size of the cache of compiled expressions; a large project has some hundreds. */
 const KEPT = 5_000
-const expressions = new Map<string, ReturnType<typeof PolicyExpression.compile>>()
-
-function compiled(text: string): ReturnType<typeof PolicyExpression.compile> {
-  const known = expressions.get(text)
-  if (known) return known
-  const made = PolicyExpression.compile(text)
-  if (expressions.size >= KEPT) expressions.clear()
-  expressions.set(text, made)
-  return made
-}
+const compiled = oncePerText(KEPT, text => PolicyExpression.compile(text))
 
 /** A rule, prepared once. */
 interface ReadyRule {

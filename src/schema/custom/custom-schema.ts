@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { Field, Json, MapNode, Node } from '../../kube/node.ts'
 
@@ -73,18 +74,12 @@ type Bounds = Readonly<Partial<Record<(typeof BOUNDS)[number], number>>> & {
 
 type JsonMap = { readonly [key: string]: Json }
 
-const read = new WeakMap<object, CustomSchema>()
 const EMPTY: JsonMap = {}
 
 /** The schema in a CustomResourceDefinition's JSON; the same one for the same JSON. */
-export function schemaOf(json: Json | undefined): CustomSchema {
-  const from = mapOf(json)
-  const known = read.get(from)
-  if (known) return known
-  const schema = new JsonSchema(from)
-  read.set(from, schema)
-  return schema
-}
+export const schemaOf = (json: Json | undefined): CustomSchema => read(mapOf(json))
+
+const read = oncePer((from: JsonMap): CustomSchema => new JsonSchema(from))
 
 /** Reads lower levels when first needed: few schemas of a definition have defaults or rules. */
 class JsonSchema implements CustomSchema {

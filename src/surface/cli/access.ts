@@ -168,7 +168,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so that its account is 
     for (const key of asController) {
       const what = 'acts as kustomize-controller, which is cluster-admin as Flux installs it'
       io.stderr(
-        `warning: ${visible(key, 500)} ${what}. Set its spec.serviceAccountName to an account with less rights.\n`,
+        `warning: ${visible(key, 500)} ${what}. Set its spec.serviceAccountName to an account with fewer permissions.\n`,
       )
     }
     io.stdout(yamlText(manifests as readonly Exact[]))

@@ -39,12 +39,12 @@ export const COMMANDS: readonly ListedCommand[] = [
   ],
   [
     'credentials',
-    'List the credentials of tenants: in clear, missing, sealed for others than .sops.yaml names',
+    'List the credentials of tenants: plain text, missing, or encrypted for other recipients than .sops.yaml',
     async () => (await import('./credentials.ts')).credentials,
   ],
   [
     'policy',
-    'Evaluate admission policies for the objects of a fleet, and run tests of policies',
+    'Evaluate the admission policies of a fleet for its own objects',
     async () => (await import('./policy.ts')).policy,
   ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],

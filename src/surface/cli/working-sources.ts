@@ -116,7 +116,7 @@ function reasonFor(
   ]
   const [first] = refs
   if (first === undefined) return `not given: --repo ${wanted.url}#${refName(wanted.ref)}=DIR shows it`
-  return `it follows ${refName(wanted.ref)}, given is ${refs.join(', ')}`
+  return `the source follows ${refName(wanted.ref)}; this clone is on ${refs.join(', ')}`
 }
 
 /** A clone below the folder of `--repos-dir`. */
@@ -166,8 +166,8 @@ export type FromClones = (
 
 /**
  * Reads from a clone what a source follows, each once: the checked-out files if that is the branch, else the branch as
- * last fetched, the tag or the commit. Of several clones of an address, one of `checked`, the folders that are evaluated, is meant.
- * Throws `usage` if two others have it.
+ * last fetched, the tag or the commit. Of several clones of an address, the one on that branch is meant, then one of `checked`,
+ * the folders that are evaluated. Throws `usage` if two others have it.
  */
 export function cloneReader(
   clones: readonly Clone[],
@@ -182,8 +182,9 @@ export function cloneReader(
     })
     const origins = found.filter(({ remote }) => remote === 'origin')
     const candidates = origins.length > 0 ? origins : found
-    const itself = candidates.filter(({ clone }) => checked.includes(clone.dir))
-    const [first, second] = itself.length > 0 ? itself : candidates
+    const there = await onBranch(candidates, ref.branch)
+    const itself = there.filter(({ clone }) => checked.includes(clone.dir))
+    const [first, second] = itself.length > 0 ? itself : there
     if (!first) return undefined
     if (second) {
       throw new BailiwickError('usage', `${first.clone.dir} and ${second.clone.dir} are both clones of ${url}`, {
@@ -195,6 +196,17 @@ export function cloneReader(
     known.set(key, content)
     return content
   }
+}
+
+/** A fleet and its tenants may be branches of one address, each in a clone of its own. */
+async function onBranch<T extends { readonly clone: Clone }>(
+  all: readonly T[],
+  branch: string | undefined,
+): Promise<readonly T[]> {
+  if (all.length < 2 || branch === undefined) return all
+  const checkedOut = await Promise.all(all.map(({ clone }) => (clone.isBare ? undefined : currentBranch(clone.dir))))
+  const there = all.filter((_, index) => checkedOut[index] === branch)
+  return there.length > 0 ? there : all
 }
 
 /**

@@ -4,7 +4,7 @@ import { display } from '../../kube/object.ts'
 import { changesText } from '../../report/changes-text.ts'
 import { matrixTable } from '../../report/matrix.ts'
 import { decisionSentences } from '../../report/text/decisions.ts'
-import { count, groupFailures, stateText } from '../../report/text/findings.ts'
+import { count, stateText } from '../../report/text/findings.ts'
 import { fitBudget, fold, type Section } from '../../report/text/fit-budget.ts'
 import { shortUrl } from '../../report/text/place.ts'
 import { failureText, findingText } from '../../report/verdict-sections.ts'
@@ -15,7 +15,7 @@ import { CHECK_NAME } from '../../verdict/check-names.ts'
 import type { HumanDecisions } from '../../verdict/decide.ts'
 import type { Changes } from '../../verdict/diff/changes.ts'
 import { waivedUntil } from '../../verdict/states.ts'
-import { groupFindings } from '../../verdict/summary.ts'
+import { groupFailures, groupFindings } from '../../verdict/summary.ts'
 import { commandError, quoted } from './command-line.ts'
 
 /** The state of a pull request. */
@@ -228,7 +228,7 @@ export function gateOffAnswer(settings: readonly GateSetting[]): string {
     )
   if (refused.length > 0)
     parts.push(
-      `GitHub does not let the App change rulesets of ${names(refused)}: delete the ruleset *Bailiwick* at *Settings → Rules → Rulesets*, or grant the App **Administration: write** and ask again.`,
+      `Bailiwick cannot change rulesets of ${names(refused)}: it lacks **Administration: write**. Grant that permission and ask again, or delete the ruleset *Bailiwick* at *Settings → Rules → Rulesets*.`,
     )
   if (role.length > 0)
     parts.push(
@@ -248,7 +248,7 @@ function names(settings: readonly GateSetting[]): string {
 function byHand(refused: readonly GateSetting[]): string[] {
   const [first] = refused
   return [
-    `GitHub does not let the App set it in ${names(refused)}. Either grant the App the permission **Administration: write** and ask again, or do it yourself in each of them:`,
+    `Bailiwick cannot create the ruleset in ${names(refused)}: it lacks **Administration: write**. Grant that permission and ask again, or create the ruleset yourself in each of them:`,
     `*Settings → Rules → Rulesets → New ruleset → Import a ruleset* with the file below; or *New branch ruleset* with enforcement *Active*, an empty bypass list, these branches as targets, *Restrict deletions*, *Require a pull request before merging*, *Block force pushes* and *Require status checks to pass* with ${code(CHECK_NAME)}, this App as its source and *Require branches to be up to date*.`,
     ...(first?.ruleset ? [foldGate(first)] : []),
   ]

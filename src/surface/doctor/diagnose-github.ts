@@ -6,7 +6,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { openApp } from '../../github/client/app.ts'
 import { isAllowedAccount } from '../../process/environment.ts'
-import { diagnoseDeliveries, diagnoseFleets } from './diagnose-reach.ts'
+import { diagnoseDeliveries, diagnoseDesignations, diagnoseFleets } from './diagnose-reach.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 type Permissions = Readonly<Record<string, string | undefined>>
@@ -17,14 +17,17 @@ const LEVELS = ['read', 'write', 'admin']
 
 /**
  * Checks whether GitHub accepts the private key, what of app.yml the App and each installation lack, whether webhooks arrive, and
- * whether the App is installed where settings name a fleet. `fleets`: the repositories and their setting.
+ * whether the App is installed where settings name a fleet. `fleets`: the repositories and their setting. `isAsked`: a
+ * person waits for the answer, so designations are searched for, too.
  */
 export async function diagnoseGithub(
   config: Pick<Config, 'appId' | 'privateKey' | 'githubApiUrl' | 'allowedAccounts'>,
   fleets: Parameters<typeof diagnoseFleets>[1],
+  isAsked: boolean,
 ) {
   const { appId, privateKey, githubApiUrl: baseUrl, allowedAccounts } = config
-  const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS }).own()
+  const ours = openApp({ appId, privateKey, baseUrl, allowedAccounts, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS })
+  const app = ours.own()
   const { ok, bad } = entriesOf('app')
   try {
     const { data } = await app.rest.apps.getAuthenticated()
@@ -34,6 +37,8 @@ export async function diagnoseGithub(
     const lacking = lackingOf(needed.permissions, (data?.permissions ?? {}) as Permissions)
     const events = needed.events.filter(event => !(data?.events ?? []).includes(event))
     const settings = `the settings page of the App ${slug} (Permissions & events)`
+    // without permissions, that is the one cause
+    const mayRead = LEVELS.includes(data?.permissions?.issues ?? '')
     return [
       ok(`GitHub accepts the key of the App ${slug}`),
       ...(lacking.length > 0 ? [bad('weak', `the App lacks ${lacking.join(', ')}`, `Grant it on ${settings}.`)] : []),
@@ -43,6 +48,7 @@ export async function diagnoseGithub(
       ...installationsOf(installations as readonly Installation[], needed.permissions, allowedAccounts),
       // without any installation, that is the one cause
       ...(installations.length === 0 ? [] : await diagnoseFleets(app, fleets, baseUrl)),
+      ...(isAsked && mayRead ? await diagnoseDesignations(ours, config, fleets) : []),
       ...(await diagnoseDeliveries(app)),
     ]
   } catch (error) {

@@ -1,7 +1,11 @@
 import type { Config } from '../../config.ts'
+import type { App } from '../../github/client/app.ts'
 import { unlessMissing } from '../../github/client/github-error.ts'
 import type { Octokit } from '../../github/client/octokit.ts'
 import { listDeliveries } from '../../github/client/open-app-key.ts'
+import { listRepositories, readFile } from '../../github/contents/repositories.ts'
+import { DESIGNATION_FILE, ORGANIZATION_REPOSITORY, readDesignationMarker } from '../../github/designate.ts'
+import { listOurIssues } from '../../github/issues.ts'
 import { isLoopbackUrl } from '../../process/environment.ts'
 import { isExampleHost, isPrivateHost, webHost } from '../../process/public-host.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
@@ -61,6 +65,39 @@ export async function diagnoseFleets(
     }),
   )
   return found.flat()
+}
+
+/** In so many repositories of an account the record of its fleet is searched for; each is a request. */
+const MOST_SEARCHED = 100
+
+/** Accounts for which no fleet is designated: not by settings (`named`), the organization, or one of its owners. */
+export async function diagnoseDesignations(
+  app: App,
+  { privateKey, githubApiUrl }: Pick<Config, 'privateKey' | 'githubApiUrl'>,
+  named: readonly { readonly repository: string }[],
+): Promise<Diagnosis[]> {
+  const ours = await app.identity()
+  const ownerOf = (repository: string) => nameOf(repository, githubApiUrl)?.split('/')[0]?.toLowerCase()
+  const owners = new Set(named.map(({ repository }) => ownerOf(repository)))
+  const open = (await app.installations()).filter(({ account }) => !owners.has(account.toLowerCase()))
+  const { bad } = entriesOf('installation')
+  const fix =
+    'Set FLEETS, or have an owner of the organization comment `/bailiwick designate` in the repository of the fleet.'
+  const found = open.map(async ({ id, account }): Promise<Diagnosis[]> => {
+    const octokit = await app.reader(id)
+    const all = await listRepositories(octokit)
+    const organization = all.find(({ repo }) => repo.toLowerCase() === ORGANIZATION_REPOSITORY)
+    if (organization && (await readFile({ ...organization, octokit }, DESIGNATION_FILE))) return []
+    for (const repository of all.slice(0, MOST_SEARCHED)) {
+      const issues = (await listOurIssues({ ...repository, octokit, app: ours })) ?? []
+      const records = issues.flatMap(({ body }) => readDesignationMarker(body, privateKey) ?? [])
+      if (records.some(one => one.state === 'designated' && one.installation === id && one.at === repository.id))
+        return []
+    }
+    if (all.length <= MOST_SEARCHED) return [bad('weak', `no fleet is designated for ${account}`, fix)]
+    return [bad('unknown', `no fleet is designated in the first ${MOST_SEARCHED} repositories of ${account}`, fix)]
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** `owner/name` of a repository on this GitHub; undefined on any other. */

@@ -26,7 +26,9 @@ export async function diagnose(env: Environment, role: Role): Promise<Diagnosis[
   if (role === 'worker' && env.WORKER_CLUSTERS !== undefined) {
     return checked(env, one => readClusterWorkerConfig(one) as ClusterWorkerConfig, diagnoseOwnClusters)
   }
-  return checked<Config>(env, role === 'web' ? readConfig : readWorkerConfig, config => diagnoseConfig(config, role))
+  return checked<Config>(env, role === 'web' ? readConfig : readWorkerConfig, config =>
+    diagnoseConfig(config, role, true),
+  )
 }
 
 async function checked<T>(
@@ -43,21 +45,21 @@ async function checked<T>(
 /** Logs a warning for each problem. Never throws, because startup does not depend on it. */
 export async function warnOfProblems(config: Config, role: Role, log: Pick<Log, 'warn'>): Promise<void> {
   try {
-    for (const { state, check, message, fix } of await diagnoseConfig(config, role))
+    for (const { state, check, message, fix } of await diagnoseConfig(config, role, false))
       if (state === 'weak' || state === 'wrong') log.warn({ check, fix }, message)
   } catch (err) {
     log.warn({ err }, 'the installation could not be checked; bailiwick doctor does the same')
   }
 }
 
-async function diagnoseConfig(config: Config, role: Role): Promise<Diagnosis[]> {
+async function diagnoseConfig(config: Config, role: Role, isAsked: boolean): Promise<Diagnosis[]> {
   const [bindings, problem] = bindingsOf(config)
   const fleets = [
     ...config.fleets.map(({ repository }) => ({ setting: 'FLEETS', repository })),
     ...bindings.map(({ name, fleet }) => ({ setting: `the cluster ${name} of clusters.yaml`, repository: fleet })),
   ]
   const found = await Promise.all([
-    diagnoseGithub(config, fleets),
+    diagnoseGithub(config, fleets, isAsked),
     diagnoseRedis(config.redisUrl),
     problem === undefined ? clustersOf(bindings, config, role) : [problem],
   ])

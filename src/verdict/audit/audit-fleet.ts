@@ -129,7 +129,7 @@ function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   const safe = writers.filter(({ bindings }) => bindings.length === 0).map(({ namespace }) => namespace)
   if (safe.length === 0) return
   const statement = `only Flux can write the status of sources in ${namespacesText(safe)}`
-  const message = unseen ? `${statement}, as far as the fleet is visible; ${unseen}` : statement
+  const message = unseen ? `${statement}, but ${unseen}` : statement
   yield { ...statusCheck(safe), state: unseen ? 'unknown' : 'ok', message, fix: '' }
 }
 
@@ -277,7 +277,7 @@ const STEPS: readonly Step[] = [
   {
     check: 'capsule-home-role',
     ok: 'may write Flux objects in its own namespace',
-    not: 'may not write Flux objects in its own namespace, as far as roles are visible',
+    not: 'has no visible role that lets it write Flux objects in its own namespace',
     why: 'Kustomizations and sources of the tenant stand there, and the namespace is not one of the Tenant',
     fix: 'Add a RoleBinding for the account in its namespace, or annotate the account for capsule-addon-fluxcd.',
     stateOf: ({ index, cluster, user, namespace, hasAddon }) =>
@@ -295,7 +295,7 @@ const STEPS: readonly Step[] = [
   {
     check: 'capsule-impersonation',
     ok: "may impersonate itself, as Capsule's proxy asks for",
-    not: 'may not impersonate itself, as far as roles are visible',
+    not: 'has no visible role that lets it impersonate itself',
     why: "Flux sends both the token and the account's name, and Capsule's proxy refuses every request without this right",
     fix: 'Add a ClusterRole with the verb impersonate for users of this name, and bind the account to it.',
     stateOf: ({ index, cluster, user, hasAddon }) => {

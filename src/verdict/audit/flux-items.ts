@@ -210,7 +210,7 @@ export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
   }
   if (found.length > 0) return
   const unseen = unseenPart(audited, () => true)
-  const message = `no kustomization loads a remote base${unseen ? `, as far as the fleet is visible; ${unseen}` : ''}`
+  const message = `no remote bases found${unseen ? `, but ${unseen}` : ''}`
   yield { ...common, subject: '', state: unseen ? 'unknown' : 'ok', message, fix: '' }
 }
 

@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { excessRights } from '../../fleet/facts/cluster-rights.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -205,22 +206,13 @@ function nameOf({ commit, name, semver, tag, branch }: FleetNode['source']['ref'
 
 const RELEASES = new Set(applierKinds.filter(kind => kind !== KUSTOMIZATION))
 
-/** Asked again for each namespace. */
-const releases = new WeakMap<FleetNode, readonly KubeObject[]>()
-
-/** What a Kustomization renders that a controller of Flux applies: releases and the like. */
-function releasesOf(node: FleetNode): readonly KubeObject[] {
-  const known = releases.get(node) ?? findReleases(node)
-  releases.set(node, known)
-  return known
-}
-
-function findReleases(node: FleetNode): readonly KubeObject[] {
-  return node.objects.filter(object => {
+/** What a Kustomization renders that a controller of Flux applies, releases and the like: asked again for each namespace. */
+const releasesOf = oncePer(({ objects }: FleetNode): readonly KubeObject[] =>
+  objects.filter(object => {
     const { apiVersion, kind } = idOf(object)
     return RELEASES.has(`${apiVersion.split('/')[0]}/${kind}`)
-  })
-}
+  }),
+)
 
 function identityOf(index: FleetIndex, cluster: string, object: KubeObject): Identity {
   const { apiVersion, kind, namespace } = idOf(object)

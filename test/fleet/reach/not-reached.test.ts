@@ -129,18 +129,20 @@ test('the verdict lists them, and a session finds what a new build finds', () =>
   ])
 })
 
-test('files beyond the limits are counted', () => {
+test.each([
+  ['mention the kind', '# kustomize.toolkit.fluxcd.io\n', 3],
+  ['do not', '# nothing\n', 0],
+])('files beyond the limits that %s are counted', (_, text, left) => {
   const names = Array.from({ length: 50_003 }, (_one, index) => `${index}.yaml`)
-  const entries: TreeEntry[] = names.map(name => ({ name, path: name, type: 'file', id: 'same' }))
+  const entries: TreeEntry[] = names.map(name => ({ name, path: name, type: 'file', id: text }))
   const tree: Tree = {
     id: 'many',
     entry: path => entries.find(one => one.path === path),
     list: path => (path === '' ? entries : []),
-    read: () => new Uint8Array(),
+    read: () => Buffer.from(text),
   }
-  expect(notReachedOf({ url: FLEET_URL, ref: {}, tree }, [])).toMatchObject([
-    { id: '', reason: '3 more YAML files were not searched for Kustomizations, because the repository is too large' },
-  ])
+  const reason = `${left} more YAML files were not searched for Kustomizations, because the repository is too large`
+  expect(notReachedOf({ url: FLEET_URL, ref: {}, tree }, [])).toMatchObject(left === 0 ? [] : [{ id: '', reason }])
 })
 
 test('what a ResourceSet makes on the cluster is listed as not visible, and counted in the first line', () => {

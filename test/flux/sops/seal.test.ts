@@ -201,12 +201,16 @@ describe('a rule', () => {
     [
       'a selection of nothing',
       '\nencrypted_regex: ^secret$',
-      'stringData.identity: encrypted_regex leaves it in clear',
+      'stringData.identity: encrypted_regex leaves it as plain text',
     ],
-    ['a part', '\nencrypted_regex: ^identity$', 'stringData.identity.pub: encrypted_regex leaves it in clear'],
+    ['a part', '\nencrypted_regex: ^identity$', 'stringData.identity.pub: encrypted_regex leaves it as plain text'],
     ['metadata too', '\nencrypted_regex: ^(metadata|data|stringData)$', 'metadata.name: encrypted_regex encrypts it'],
     ['all but the kind', '\nunencrypted_suffix: kind', 'apiVersion: unencrypted_suffix encrypts it'],
-    ['by comments', '\nencrypted_comment_regex: x', 'stringData.identity: encrypted_comment_regex leaves it in clear'],
+    [
+      'by comments',
+      '\nencrypted_comment_regex: x',
+      'stringData.identity: encrypted_comment_regex leaves it as plain text',
+    ],
     ['not by comments', '\nunencrypted_comment_regex: x', 'apiVersion: unencrypted_comment_regex encrypts it'],
   ])('that does not encrypt exactly the values is refused: %s', async (_name, selection, what) => {
     await expect(sealed(ruleFor(`age: ${age.recipient}${selection}`))).rejects.toMatchObject({

@@ -6,7 +6,7 @@ const ALL = { kind: '', search: '', page: 1 }
 
 test('what has to be done comes first, with its line, and is text', () => {
   const page = renderCredentialsPage(sampleCredentials(), ALL)
-  expect(page.indexOf('✗ Secrets in clear')).toBeLessThan(page.indexOf('✓ Deploy keys'))
+  expect(page.indexOf('✗ Plain-text Secrets')).toBeLessThan(page.indexOf('✓ Deploy keys'))
   expect(page).toContain('Secret apps/&lt;b&gt;open&lt;/b&gt;')
   expect(page).toMatch(/href="https:\/\/github\.com\/acme\/fleet\/blob\/a{40}\/tenants\/open\.yaml#L3"/)
 })

@@ -88,7 +88,9 @@ describe('a fleet', () => {
   test('a repository at another ref than the source follows is not taken for it', async () => {
     const { fleet } = acme()
     const ran = await run(fleet, 'check', '--repo', `${DEV}#v2=../dev-team`, '-o', 'json')
-    expect(json(ran).notSeen).toEqual([expect.objectContaining({ url: DEV, reason: 'it follows main, given is v2' })])
+    expect(json(ran).notSeen).toEqual([
+      expect.objectContaining({ url: DEV, reason: 'the source follows main; this clone is on v2' }),
+    ])
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(`Sources follow: ${DEV}#main`)])
   })
 
@@ -164,7 +166,7 @@ describe("a tenant's repository", () => {
     const ran = await run(tenant, 'check', '--fleet', '../fleet', '--branch', 'try', '-o', 'json')
     expect(ran.code).toBe(2)
     expect(json(ran)).toMatchObject({ result: 'error', errors: [{ code: 'not-followed' }] })
-    expect(json(ran).notSeen[0].reason).toBe('it follows main, given is try')
+    expect(json(ran).notSeen[0].reason).toBe('the source follows main; this clone is on try')
   })
 
   test('without an address it is refused', async () => {

@@ -84,7 +84,9 @@ test('a file that is sealed for others, and one for a service', async () => {
   const directory = await fleetWith(`${secret(enc)}${block}`)
   const entries = await entriesOf(directory)
   expect(entries.map(({ kind }) => kind)).toEqual(['other-recipients', 'not-visible', 'not-visible'])
-  expect(entries[0]!.note).toMatch(/^age:age1old, kms:\S+ can open it .* cannot open it, and \.sops\.yaml names them$/)
+  expect(entries[0]!.note).toMatch(
+    /^age:age1old, kms:\S+ can open it .* cannot open it although \.sops\.yaml lists them$/,
+  )
   expect(entries.some(({ note }) => note.startsWith('kms:arn:aws:kms:eu:1:key/x: who may use this key'))).toBe(true)
   const { stdout } = await run(directory, 'credentials', '.', ...ARGS)
   expect(stdout).toContain(`sops updatekeys --yes ${BASE}/auth.yaml`)

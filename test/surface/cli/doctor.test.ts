@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../../src/config.ts'
+import { designationMarker } from '../../../src/github/designate.ts'
 import { problemsOf, readSettings } from '../../../src/process/settings.ts'
 import { diagnosePublicUrl } from '../../../src/surface/doctor/diagnose-reach.ts'
 import { acme } from '../../../tools/github/acme.ts'
@@ -92,11 +93,32 @@ describe('settings', () => {
 
 describe('the App on GitHub', () => {
   test('with everything: all is well', async () => {
-    const { code, of, checks } = await doctor()
+    const { code, of, checks } = await doctor({ FLEETS: 'acme/fleet' })
     expect(checks.filter(({ state }) => state !== 'ok')).toEqual([])
     expect(code).toBe(0)
     expect(of('app')[0]?.message).toContain(world.github.app.slug)
     expect(of('installation').map(({ message }) => message)).toEqual(['the installation of acme has every permission'])
+  })
+
+  test('no fleet is designated: how, and not once somebody did', async () => {
+    const { code, of } = await doctor()
+    const fix = expect.stringContaining('`/bailiwick designate`')
+    const entry = { state: 'weak', message: 'no fleet is designated for acme', fix }
+    expect(of('installation')).toContainEqual(expect.objectContaining(entry))
+    expect(code).toBe(1)
+    const { id, privateKey, slug } = world.github.app
+    const installation = [...world.github.world.installations.values()].find(one => one.app.id === id)!.id
+    const at = world.github.repositoryNamed('acme/fleet').id
+    const record = { installation, at, generation: 1, state: 'designated', by: 'owner', fleets: [] } as const
+    world.github.issue({ repo: 'acme/fleet', title: 'x', body: designationMarker(record, privateKey), as: 'ada' })
+    expect((await doctor()).of('installation'), 'anyone can copy it').toContainEqual(expect.objectContaining(entry))
+    world.github.issue({
+      repo: 'acme/fleet',
+      title: 'x',
+      body: designationMarker(record, privateKey),
+      as: `${slug}[bot]`,
+    })
+    expect((await doctor()).code).toBe(0)
   })
 
   test('a key of another App', async () => {

@@ -97,6 +97,18 @@ const situations: Record<string, Situation> = {
     code: 0,
     says: [/dev-team has no branch release: fetch it/, 'its source is not visible'],
   },
+  'fleet and tenant on two branches of one address, each in a clone': {
+    given: () => {
+      const root = scratch()
+      const files = Object.entries(fleetFiles('branch: main', 'branch: dev-team'))
+      const ours = Object.fromEntries(files.map(([path, text]) => [path, text.replace(DEV, FLEET)]))
+      git(repository(join(root, 'dev-team'), BAD, `${FLEET}.git`), 'branch', '--quiet', '-m', 'dev-team')
+      return repository(join(root, 'fleet'), ours, `${FLEET}.git`)
+    },
+    args: ['--repos-dir', '..'],
+    code: 1,
+    says: ['violation[namespace-confinement]: ConfigMap flux-system/config'],
+  },
   'two clones of one address': {
     given: () => {
       const { root, fleet } = world()

@@ -100,6 +100,17 @@ describe('over the protocol, with its own client', () => {
     expect(good.result).toBe('pass')
   })
 
+  test('check: other repositories by folder, within the roots', async () => {
+    const repos = ['https://github.com/acme/dev-team=dev-team']
+    expect((await call('check', { dir: 'fleet' })).data.notSeen).toHaveLength(1)
+    expect((await call('check', { dir: 'fleet', repos })).data.notSeen).toEqual([])
+    const outside = ['https://github.com/acme/dev-team=../outside']
+    expect(await call('check', { dir: 'fleet', repos: outside })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('is outside of the folders that may be read'),
+    })
+  })
+
   test('can_i and who_can agree', async () => {
     const asked = { verb: 'create', resource: 'deployments.apps', namespace: 'apps', cluster: 'staging', ...FLEET }
     expect((await call('can_i', { ...asked, as: 'apps/dev-team' })).data.answer.answer).toBe('yes')

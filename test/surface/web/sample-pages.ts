@@ -80,8 +80,8 @@ export function sampleCredentials(tenants = 2, place: { readonly repositoryId?: 
     ...{ at: '2026-11-21T20:00:00.000Z', visibility: 'private', ...place },
     groups: [
       {
-        ...{ kind: 'in-clear', title: 'Secrets in clear', tone: 'bad' },
-        rows: [{ subject: 'Secret apps/<b>open</b>', note: 'has values in clear', file: 'tenants/open.yaml', line: 3 }],
+        ...{ kind: 'in-clear', title: 'Plain-text Secrets', tone: 'bad' },
+        rows: [{ subject: 'Secret apps/<b>open</b>', note: 'has plain-text values', file: 'tenants/open.yaml', line: 3 }],
       },
       {
         ...{ kind: 'key', title: 'Deploy keys', tone: 'good' },

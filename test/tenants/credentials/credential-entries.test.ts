@@ -89,7 +89,7 @@ describe('git', () => {
 
   test('a Secret in clear, one that only the cluster has, a token', () => {
     const clear = [{ object: 'Secret ops/x', file: 'x.yaml', line: 2 }]
-    expect(notes({ clear }).at(-1)).toEqual(['in-clear', expect.stringContaining('in clear')])
+    expect(notes({ clear }).at(-1)).toEqual(['in-clear', expect.stringContaining('plain-text')])
     const { file: _file, line: _line, ...rest } = source
     expect(notes({ sources: [{ ...rest, state: 'missing' }] }).at(-1)).toEqual([
       'not-visible',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
+import { groupFailures } from '../../../src/verdict/summary.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
 
@@ -30,4 +31,44 @@ test('an error of its own is listed', () => {
   const broken = fleetOf(miniFleet({ dev: { 'deploy/kustomization.yaml': 'resources: [gone.yaml]\n' } }))
   const own = evaluateFleet(broken, { revisionSet: 'c' }).verdict
   expect(own.errors.map(({ node }) => node)).toEqual(['staging/apps/dev-team'])
+})
+
+test.each([
+  ['a base is missing', {}, 'deploy/base/kustomization.yaml: does not exist'],
+  ['a file of it is missing', { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]' }, 'deploy/base/web.yaml'],
+  [
+    'a tab is in a file of it',
+    { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]', 'deploy/base/web.yaml': 'kind: A\n\tb: c\n' },
+    'a tab in the indentation',
+  ],
+])('%s: patches that find nothing are below that error, once for all overlays', (_, base, said) => {
+  const web = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n'
+  const overlay = 'resources: [../base]\npatches: [{path: web.yaml}]\n'
+  const dev = {
+    'deploy/kustomization.yaml': 'resources: [a, b]\n',
+    ...{ 'deploy/a/kustomization.yaml': overlay, 'deploy/a/web.yaml': web },
+    ...{ 'deploy/b/kustomization.yaml': overlay, 'deploy/b/web.yaml': web },
+    'deploy/base/other.txt': '',
+    ...base,
+  }
+  const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { revisionSet: 'c' })
+  const [group, second] = groupFailures(verdict.errors)
+  expect([group?.failure.message, second]).toEqual([expect.stringContaining(said), undefined])
+  expect(group?.followers.map(one => `${one.origin.file} ${one.message}`)).toEqual([
+    'deploy/a/web.yaml patch: matches no Service named "web" in namespace "default"',
+    'deploy/b/web.yaml patch: matches no Service named "web" in namespace "default"',
+  ])
+  expect(verdict.summary).toMatch(/^Could not be evaluated: (?:1 error|deploy)/)
+})
+
+test('a patch that finds nothing although all else builds is an error of its own, with the name that was meant', () => {
+  const web = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: apps}\n`
+  const dev = {
+    'deploy/kustomization.yaml': 'resources: [web.yaml]\npatches: [{path: patch.yaml}]\n',
+    ...{ 'deploy/web.yaml': web('web'), 'deploy/patch.yaml': web('wbe') },
+  }
+  const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { revisionSet: 'c' })
+  expect(
+    groupFailures(verdict.errors).map(({ failure, followers }) => [failure.message, failure.fix, followers]),
+  ).toEqual([['patch: matches no ConfigMap named "wbe" in namespace "apps"', 'Did you mean "web"?', []]])
 })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAME, checkNameOf } from '../../../src/verdict/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
-import { command } from './commands.ts'
 import { DEV, IN_BASE, openDev, withResource } from './red-together.ts'
 import { followOnProduction } from './two-bases.ts'
 
@@ -30,7 +29,7 @@ const verdicts = { success: IN_BASE, failure: violating } as const
 for (const [conclusion, files] of Object.entries(verdicts)) {
   test(`a check that is asked for once more completes again, with the same ${conclusion}`, async () => {
     const { github } = stage
-    const pull = openDev(github, conclusion, files)
+    openDev(github, conclusion, files)
     await stage.settle()
     const [first] = runsOf(conclusion)
     github.rerequest(DEV, first!.id, { as: 'dora' })
@@ -50,9 +49,6 @@ for (const [conclusion, files] of Object.entries(verdicts)) {
     await stage.settle()
     expect(runsOf(conclusion), 'the button').toHaveLength(4)
     expect(runsOf(conclusion)[3]).toMatchObject({ conclusion, output: { summary: expect.stringMatching(time) } })
-    await command(stage, { repo: DEV, issue: pull, as: 'dora', body: '/bailiwick check' })
-    expect(runsOf(conclusion), 'the command').toHaveLength(5)
-    expect(runsOf(conclusion)[4]).toMatchObject({ conclusion, output: { summary: expect.stringMatching(time) } })
   }, 60_000)
 }
 

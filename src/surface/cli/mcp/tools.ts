@@ -9,6 +9,7 @@ import type { Command } from '../command.ts'
 import { explain } from '../explain.ts'
 import { readGiven } from '../given.ts'
 import { render } from '../render.ts'
+import { givenRepository } from '../working-copy.ts'
 import {
   type ArgumentSchema,
   type InputSchema,
@@ -85,6 +86,7 @@ export const TOOLS: readonly Tool[] = [
         base: text('a commit or branch to compare with: then only what the change causes counts', '^[^-]'),
         fleet: text('the folder of the fleet, if dir is the repository of a tenant'),
         repos_dir: FLEET.repos_dir,
+        repos: list('URL=DIR or URL#BRANCH=DIR: the folder with the content of another source', '^[^-\\s][^=]*=.'),
         clusters: list('names of clusters to evaluate (default: all)', NAME),
         tenants: list('names of tenants to evaluate (default: all)', NAME),
       },
@@ -98,6 +100,7 @@ export const TOOLS: readonly Tool[] = [
         ...(base === undefined ? [] : [`--base=${base}`]),
         ...(fleet === undefined ? [] : [`--fleet=${await roots.repository(fleet)}`]),
         ...(await clonesOption(given, roots)),
+        ...(await Promise.all(given.all('repos').map(one => repositoryOption(one, roots)))),
         ...given.all('clusters').map(name => `--cluster=${name}`),
         ...given.all('tenants').map(name => `--tenant=${name}`),
         '--output=json',
@@ -197,6 +200,12 @@ async function runJson(command: Parameters<typeof runCommand>[0], args: readonly
 async function clonesOption(given: ToolArguments, roots: Roots): Promise<string[]> {
   const path = given.one('repos_dir')
   return path === undefined ? [] : [`--repos-dir=${(await roots.folder(path)).path}`]
+}
+
+/** Throws `usage` if the folder is outside of the roots. */
+async function repositoryOption(text: string, roots: Roots): Promise<string> {
+  const { url, ref, dir } = givenRepository(text, roots.first)
+  return `--repo=${url}${ref === undefined ? '' : `#${ref}`}=${(await roots.folder(dir)).path}`
 }
 
 async function fleetOptions(given: ToolArguments, roots: Roots): Promise<string[]> {

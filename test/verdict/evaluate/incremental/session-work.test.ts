@@ -85,6 +85,15 @@ describe.each([
     expect(large!.change(FLEET_URL, 'infrastructure/classes.yaml', 'value: 1000')).toEqual(cost)
   })
 
+  test("one tenant's file of an overlay of all asks rules about what it changes, in a fleet of any size", () => {
+    const change = (fleet: Measured) =>
+      fleet.change(FLEET_URL, 'tenants/base/team-0001/rbac.yaml', 'gotk-reconciler', run => `gotk-reconciler${run}`)
+    const [few, many] = [change(small!), change(large!)]
+    // the objects of a tenant in the overlay, on two clusters
+    expect(few).toMatchObject({ rendered: 2, walked: 0, objects: 10 })
+    expect([many.objects, many.rules, many.admitted]).toEqual([few.objects, few.rules, few.admitted])
+  })
+
   test('a file that every overlay reads costs what it changes in each of them', () => {
     const change = (fleet: Measured) =>
       fleet.change(
