@@ -10,7 +10,7 @@ import {
   withoutField,
 } from '../kube/node.ts'
 import type { Edit } from '../rules/model/finding.ts'
-import { documentsOf } from './written-lines.ts'
+import { documentsOf, ofLastText, SEPARATOR } from './written-lines.ts'
 
 /** Lines `first` to `last` (1-based, inclusive) of a file in other words; no lines: they are removed. */
 export interface TextEdit {
@@ -31,24 +31,36 @@ const MAX_TEXT = 1024 * 1024
 /** Values that mean the same with and without quotes for every reader of YAML. */
 const SAFE = /^(?:[A-Za-z][A-Za-z\d._/-]{0,252}|\d{1,9}[smh])$/
 
+const documentsOfFile = ofLastText(documentsOf)
+
 /**
- * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited text is parsed again
+ * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited document is parsed again
  * and must differ in this field only. Anchors, nested values in flow style, fields that begin a list item, and multi-line values other
  * than plain blocks are left to people.
  */
 export function editText(text: string, place: EditPlace, edit: Edit): TextEdit | undefined {
   if (text.length > MAX_TEXT || text.includes('\r')) return undefined
-  const before = documentsOf(text)
+  const before = documentsOfFile(text)
   const named = before && fieldOf(before, place, edit)
   const found = before && named && ('remove' in edit ? withoutRest(before, named) : named)
   if (!before || !found) return undefined
   const lines = text.split('\n')
   const made = changeOf(lines, found, nameOf(place.field), edit)
   if (!made) return undefined
-  const after = documentsOf([...lines.slice(0, made.first - 1), ...made.lines, ...lines.slice(made.last)].join('\n'))
-  const wanted = before.map((node, index) =>
-    index === found.document ? edited(node, found, edit, nameOf(place.field)) : node,
+  const start = Math.max(
+    0,
+    lines.slice(0, made.first).findLastIndex(line => SEPARATOR.test(line)),
   )
+  const next = lines.findIndex((line, index) => index >= made.last && SEPARATOR.test(line))
+  const end = next < 0 ? lines.length : next
+  const after = documentsOf(
+    [...lines.slice(start, made.first - 1), ...made.lines, ...lines.slice(made.last, end)].join('\n'),
+  )
+  const wanted = before.flatMap((node, index) => {
+    const isElsewhere = node.origin.line <= start || node.origin.line > end
+    if (index === found.document) return [edited(node, found, edit, nameOf(place.field))]
+    return isElsewhere ? [] : [node]
+  })
   return after && textOf(after) === textOf(wanted) ? made : undefined
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { editText, type TextEdit } from './edit-text.ts'
-import { shownLines, writtenField } from './written-lines.ts'
+import { ofLastText, shownLines, writtenField } from './written-lines.ts'
 
 /** An edit of one file that certainly fixes findings. */
 export interface Fix extends TextEdit {
@@ -123,13 +123,15 @@ interface EditedFile {
   readonly edits: readonly TextEdit[]
 }
 
+const shownOfFile = ofLastText(shownLines)
+
 /**
  * One edit as a unified diff that `git apply` and `patch` take. Undefined if it cannot be shown: it or the line after it has a
  * credential or hidden characters, or it is longer than 80 lines. `edit`: lines of the file; all edits of `file` apply to the
  * same text, in any order.
  */
 export function fixPatch({ path, text, edits }: EditedFile, edit: TextEdit): readonly string[] | undefined {
-  const shown = shownLines(text)
+  const shown = shownOfFile(text)
   const total = text.endsWith('\n') ? shown.length - 1 : shown.length
   const isFree = (line: number) =>
     line >= 1 && line <= total && shown[line - 1] !== undefined && !edits.some(one => one !== edit && covers(one, line))

@@ -7,7 +7,8 @@ import type { Finding } from '../rules/model/finding.ts'
 
 /** More of a line is never shown. */
 const WIDEST = 400
-const SEPARATOR = /^---(?:\s|$)/
+/** Begins a document, wherever it stands. */
+export const SEPARATOR = /^---(?:\s|$)/
 const SECRET_TEXT = /\bkind\b["']?\s*:\s*["']?Secret\b|\bsecretGenerator\b/
 
 /**
@@ -22,6 +23,15 @@ export function shownLines(text: string): readonly (string | undefined)[] {
     const isShown = !secret.has(index) && redacted[index] === line && visible(line, WIDEST) === line
     return isShown ? line : undefined
   })
+}
+
+/** The same function, which remembers the answer for the last text: fixes of one file are made one after the other. */
+export function ofLastText<T>(read: (text: string) => T): (text: string) => T {
+  let last: { readonly text: string; readonly answer: T } | undefined
+  return text => {
+    if (last?.text !== text) last = { text, answer: read(text) }
+    return last.answer
+  }
 }
 
 /** Documents with a Secret, whole: what of them is a value is not guessed. */
