@@ -194,11 +194,8 @@ export const approveWaiver: BailiwickCommand = {
     if (!fleet) throw noWaiver()
     const waiver = await recorded(command, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
-    const { head } = await openWaiverPull(
-      { writer, installation, fleet },
-      { ...waiver, approver: login },
-      pull.head.ref,
-    )
+    const approved = { ...waiver, approver: login }
+    const { head } = await openWaiverPull({ writer, installation, fleet }, approved, pull.head.ref)
     const { number, base } = pull
     await publishApproval(writer, head, { by: login, at: comment.createdAt, pull: number, base: base.ref })
     await evaluateAgain(command)

@@ -17,6 +17,7 @@ import {
 } from '../../src/github/designate.ts'
 import { type FleetName, isOfAccount, namesRepository } from '../../src/github/fleet-name.ts'
 import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/issues.ts'
+import { isPassing } from '../job-error.ts'
 import {
   changesKey,
   type DesignatedFleets,
@@ -228,7 +229,7 @@ const OF_FLUX = /(?:flux|gotk|cluster|sync|instance|kustomization).*\.ya?ml$|^\.
 
 /**
  * Whether a repository looks like a fleet: it has a `clusters` directory, or a cluster starts in it, wherever its files
- * are. One that is too large to be read may be one.
+ * are. One that cannot be read may be one.
  */
 export async function looksLikeFleet(
   { memory }: WorkerContext,
@@ -239,8 +240,14 @@ export async function looksLikeFleet(
   const commit = await installation.head(repository, { branch: repository.defaultBranch })
   if (commit === undefined) return false
   const ask = () => hasPath({ ...repository, octokit: installation.octokit }, commit, OF_FLUX)
-  if (!(await memory.recallAt(repository, commit, 'paths of Flux', ask))) return false
-  return (await holdsRoot(installation, repository)) !== false
+  try {
+    if (!(await memory.recallAt(repository, commit, 'paths of Flux', ask))) return false
+    return (await holdsRoot(installation, repository)) !== false
+  } catch (error) {
+    // what cannot be read must not keep other repositories from their verdicts
+    if (isPassing(error)) throw error
+    return true
+  }
 }
 
 /**

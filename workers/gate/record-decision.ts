@@ -116,16 +116,9 @@ export async function publishApproval(
   approval: Parameters<typeof approvalRecord>[0],
 ): Promise<void> {
   const record = approvalRecord(approval, head)
+  const run = { ...record, headSha: head, name: APPROVAL_RUN, annotations: [] }
   const externalId = `approve:${hash('sha256', record.text)}`
-  const run = {
-    ...record,
-    headSha: head,
-    name: APPROVAL_RUN,
-    externalId,
-    conclusion: 'success',
-    annotations: [],
-  } as const
-  await publishCheckRun(writer, run)
+  await publishCheckRun(writer, { ...run, externalId, conclusion: 'success' })
 }
 
 type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>

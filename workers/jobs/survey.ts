@@ -1,4 +1,3 @@
-import { BailiwickError } from '../../src/base/errors.ts'
 import type { DesignationRecord } from '../../src/github/designate.ts'
 import type { Survey } from '../../src/receive/queue.ts'
 import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
@@ -12,9 +11,7 @@ import {
   type WorkerContext,
 } from '../fleets/worker-context.ts'
 import { type SurveyedPlace, surveyPlace } from '../gate/survey-place.ts'
-
-/** Permanent refusals of GitHub on one repository (archived, gone), which must not stop the others. */
-const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'onboard-input', 'source-unreadable']
+import { isPassing } from '../job-error.ts'
 
 /**
  * Surveys every fleet of an installation and publishes the first report in its repository: one issue, edited in place,
@@ -36,7 +33,8 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
     try {
       await surveyPlace(await openWriter(context, id, found.fleet.repository), desk, found)
     } catch (error) {
-      if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
+      // archived, gone, or not readable: that must not stop the others
+      if (isPassing(error)) throw error
       context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'first report could not be published')
     }
   }
@@ -55,7 +53,8 @@ async function surveyedPlaces(context: WorkerContext, installation: Installation
       const evaluated = await evaluateRevisionSet(evaluator, reader, { fleet, disabledRules })
       found.push({ fleet, evaluated })
     } catch (error) {
-      if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
+      // archived, gone, or not readable: that must not stop the others
+      if (isPassing(error)) throw error
       context.log.warn({ err: error, fleet: fleet.repository.url }, 'fleet could not be surveyed')
     }
   }

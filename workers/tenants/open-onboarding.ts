@@ -38,9 +38,8 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
   const { context, installation, owner, repo, writer, by, at, prepared } = question
   const opened = await openWithKeys(question, end)
   await publishApproval(writer, opened.head, { by, at, pull: opened.number, base: prepared.branch })
-  await context.queue.add('validate-pull-request', {
-    ...{ installation: installation.id, owner, repo, pull: opened.number },
-  })
+  const pull = { installation: installation.id, owner, repo, pull: opened.number }
+  await context.queue.add('validate-pull-request', pull)
   return opened
 }
 

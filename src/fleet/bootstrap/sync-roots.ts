@@ -392,6 +392,7 @@ export function probeBootstrap(
   path: string,
   kustomization: KubeObject,
   artifact: Artifact,
+  render?: Parameters<typeof renderWithHoles>[3],
 ): readonly KubeObject[] | undefined {
   const files = new Map<string, string>()
   const contents = { 'gotk-components.yaml': bootstrapComponents(), 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
@@ -402,6 +403,6 @@ export function probeBootstrap(
   if (files.size === 0) return undefined
   return unlessRefused(
     undefined,
-    () => renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization).objects,
+    () => renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization, {}, render).objects,
   )
 }

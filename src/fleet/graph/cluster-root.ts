@@ -75,7 +75,10 @@ export function openRoot(
       const self = seen.find(object => isRoot(object, kustomization))
       if (elsewhere && self?.root.origin.file !== root.kustomization?.root.origin.file)
         return unseen(kustomization, elsewhere)
-      if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed, ...declared(root) }
+      if (!self) {
+        const shown = probed(path, kustomization, resolved, objects, memory?.render(`${name} probe`))
+        return { ...shown, holes, ...failed, ...declared(root) }
+      }
       const source = resolveRoot(self, seen, sources, may)
       // a build that fails applies nothing: of its many roots, none takes the place of this one
       const isKept = rendered.error && pathOf(self) !== pathOf(kustomization)
@@ -166,8 +169,9 @@ function probed(
   synthetic: KubeObject,
   resolved: Resolved & { type: 'content' },
   objects: readonly KubeObject[],
+  render: ReturnType<RenderMemory['render']> | undefined,
 ): Omit<Root, 'holes' | 'error' | 'source'> {
-  const probe = probeBootstrap(path, synthetic, resolved.artifact)
+  const probe = probeBootstrap(path, synthetic, resolved.artifact, render)
   const installed = probe ?? installedFlux(objects)?.objects
   const kustomization = withAccount(
     synthetic,

@@ -174,7 +174,7 @@ function text(
     `${answer}, on ${visible(cluster)}${as}: ${why}`,
     ...(allowedBy ? [`  by the rule ${visible(allowedBy.rule, 1000)}`] : []),
     ...reasons.map(reason => `  not known: ${visible(reason, 500)}`),
-    ...notSeen.map(reason => `  not visible: ${visible(reason, 500)}`),
+    ...notSeen.map(reason => `  may be incomplete: ${visible(reason, 500)}`),
   ]
 }
 
@@ -225,7 +225,11 @@ function textOf(
     const who = namespace === undefined ? account : `${namespace}/${name}`
     return [visible(kustomization), visible(shortUrl(repository) || 'the fleet'), visible(who)]
   })
-  const open = [...unknown.map(one => `not known: ${one}`), ...notVisible.map(one => `not visible: ${one}`), ...assumed]
+  const open = [
+    ...unknown.map(one => `not known: ${one}`),
+    ...notVisible.map(one => `may be incomplete: ${one}`),
+    ...assumed,
+  ]
   return [
     `${title} on ${visible(cluster)}`,
     '',

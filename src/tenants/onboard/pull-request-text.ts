@@ -95,7 +95,7 @@ function rights(request: OnboardRequest): string {
 
 function approvers({ owners }: OnboardPlan): string {
   const named = owners.length === 0 ? '- No line of CODEOWNERS matches these files.' : `- Code owners: ${list(owners)}.`
-  const admin = '- A fleet admin. The request of one counts, for the commit that it made.'
+  const admin = '- A fleet admin. If one requested it, that is the approval of this commit.'
   return [named, admin, '- As many reviews as the rules of the branch require.'].join('\n')
 }
 

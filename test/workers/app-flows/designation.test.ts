@@ -163,6 +163,13 @@ describe('with no word of operator and organization', () => {
         server.push({ repo: FLEET, files: Object.fromEntries(moved), remove, as: 'ada' })
         const files = { 'docs/flux-system/notes.yaml': 'clusters: none\n' }
         server.addRepository({ owner: 'acme', name: 'handbook', files, roles: { ada: 'admin' } })
+        // git has the path, and no tree of it is read
+        server.addRepository({
+          owner: 'acme',
+          name: 'odd',
+          files: { 'flux/\ufffd.yaml': '' },
+          roles: { otto: 'admin' },
+        })
       },
     })
     expect(reportOf(github, FLEET).body).toContain('### Not designated')

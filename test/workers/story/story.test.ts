@@ -44,14 +44,15 @@ describe('the whole story', () => {
   let issue = 0
   let sticky = 0
 
-  test('1. whoever may not onboard gets a reaction and nothing else', async () => {
+  test('1. whoever may not onboard gets a reaction and the reason', async () => {
     const { github } = stage
     issue = github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' }).number
     github.comment({ repo: 'acme/fleet', issue, as: 'otto', body: ONBOARD })
     await stage.settle()
     const comments = github.commentsOf('acme/fleet', issue)
-    expect(comments).toHaveLength(1)
+    expect(comments).toHaveLength(2)
     expect(comments[0]!.reactions.map(reaction => reaction.content)).toEqual(['-1'])
+    expect(comments[1]!.body).toContain('it needs the role maintain or admin on this repository')
     expect(github.pullRequestsOf('acme/fleet')).toEqual([])
   })
 

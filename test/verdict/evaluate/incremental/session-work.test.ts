@@ -4,6 +4,7 @@ import { FLEET_URL } from '../../../../bench/fleet/platform-files.ts'
 import { type Work, work, workSince } from '../../../../src/base/work.ts'
 import { type FleetInput, revisionSetOf } from '../../../../src/fleet/model/input.ts'
 import { EvaluateSession } from '../../../../src/verdict/evaluate-sides.ts'
+import { inputOf as filesInput } from '../../../fleet/fleet-of.ts'
 
 const TEAM = 'https://github.com/acme/team-0001'
 
@@ -108,4 +109,27 @@ describe.each([
     // of one of two clusters
     expect(few.rules).toBeLessThan(0.6 * small!.cold.rules)
   })
+})
+
+test('what bootstrap leaves out of a cluster is read once, not for each change', () => {
+  const placeholder = (name: string) => [`clusters/one/flux-system/${name}`, '# flux bootstrap writes it\n'] as const
+  const files = (text: string) =>
+    Object.fromEntries([
+      ...['gotk-components.yaml', 'gotk-sync.yaml'].map(placeholder),
+      ['clusters/one/flux-system/kustomization.yaml', 'resources: [gotk-components.yaml, gotk-sync.yaml]\n'],
+      [
+        'clusters/one/a.yaml',
+        `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {a: ${text}}\n`,
+      ],
+    ])
+  const session = new EvaluateSession()
+  const cost = (text: string) => {
+    const start = { ...work }
+    session.build(filesInput({ fleet: files(text) }))
+    return workSince(start)
+  }
+  expect(cost('b').characters).toBeGreaterThan(5_000)
+  const again = cost('c')
+  expect(again.walked).toBe(1)
+  expect(again.characters).toBeLessThan(1_000)
 })
