@@ -138,6 +138,9 @@ function requestOf(resources: ResourceTable, given: Given): Asked {
   return { request: { verb, apiGroup: group, resource, subresource, namespace: where, name }, notes }
 }
 
+const VERBS =
+  'get list watch create update patch delete deletecollection impersonate bind escalate approve sign use'.split(' ')
+
 function notesOn({ group, resource, name, known }: AskedResource, verb: string, namespace: string): string[] {
   const notes: string[] = []
   if (!known && resource !== '*') notes.push(`${resource}.${group} is not known; it is asked for as it stands`)
@@ -146,6 +149,8 @@ function notesOn({ group, resource, name, known }: AskedResource, verb: string, 
     notes.push(`${name} is taken for the name of an object; a subresource is --subresource ${name}`)
   }
   if (verb !== verb.toLowerCase()) notes.push('verbs are written in lower case')
+  const meant = VERBS.includes(verb) ? undefined : probably(verb, VERBS)
+  if (meant !== undefined) notes.push(`${verb} is not a verb of Kubernetes. Did you mean ${meant}?`)
   return notes
 }
 
