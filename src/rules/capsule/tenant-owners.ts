@@ -28,7 +28,7 @@ import {
 import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
-import { ANY, capsuleObjects, lostCause, ownerCause, TENANT, TENANT_OWNER } from './capsule-users.ts'
+import { ANY, capsuleObjects, lostCause, ownerCause, selfRole, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
 /** Groups that contain all users, or all accounts. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
@@ -441,20 +441,4 @@ function addonMark(index: FleetIndex, cluster: string, user: string) {
   const key = marks.has(ADDON) ? ADDON : probably(ADDON, [...marks.keys()])
   if (!object || key === undefined) return undefined
   return { object, path: ['metadata', 'annotations', key] as Path, wanted: key === ADDON ? 'true' : ADDON }
-}
-
-/** A ClusterRole of an account that would let it impersonate itself if one field of a rule were right. */
-export function selfRole(index: FleetIndex, cluster: string, user: string) {
-  const wanted = { verbs: 'impersonate', apiGroups: '', resources: 'users', resourceNames: user }
-  const fields = Object.keys(wanted) as (keyof typeof wanted)[]
-  for (const { roleRef } of index.bindingsOf(cluster, user, '')) {
-    const object = index.platformObject(cluster, `${RBAC_GROUP}/ClusterRole`, '', roleRef.name)
-    for (const [at, rule] of (object && readRole(object)?.rules)?.entries() ?? []) {
-      const wrong = fields.filter(field => !rule[field].includes(wanted[field]))
-      const [field] = wrong
-      if (object && field && wrong.length === 1 && rule.resourceNames.length > 0)
-        return { object, path: ['rules', at, field] as Path, wanted: wanted[field] }
-    }
-  }
-  return undefined
 }
