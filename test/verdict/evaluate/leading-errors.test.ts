@@ -42,6 +42,15 @@ test.each([
     { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]', 'deploy/base/web.yaml': 'kind: A\n\tb: c\n' },
     'a tab in the indentation',
   ],
+  ['a field of it is misspelled', { 'deploy/base/kustomization.yaml': 'resorces: [web.yaml]' }, 'field "resorces"'],
+  ...[
+    ['<<<<<<< HEAD\nkind: A\n=======\n', 'line 2: an unresolved merge conflict'],
+    ['kind: a: b\n', 'line 1: a key or list inside a value; quote the value'],
+  ].map(([text, said]): [string, object, string] => [
+    said!,
+    { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]', 'deploy/base/web.yaml': text },
+    said!,
+  ]),
 ])('%s: patches that find nothing are below that error, once for all overlays', (_, base, said) => {
   const web = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n'
   const overlay = 'resources: [../base]\npatches: [{path: web.yaml}]\n'
