@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { GITHUB_PACE } from '../src/github/client/client-class.ts'
 import { CHECK_NAME } from '../src/verdict/check-names.ts'
 import { record } from './figures.ts'
 import { quantile } from './growth.ts'
@@ -11,6 +12,8 @@ const { values } = parseArgs({ options: { smoke: { type: 'boolean' } } })
 const SECONDS = values.smoke ? 1 : 15
 const PUSHES = values.smoke ? 3 : 60
 const PAYLOAD_BYTES = 20_000
+/** Our own pace, below the 80 that GitHub allows. */
+const WRITES_A_MINUTE = 60_000 / GITHUB_PACE.writeMs
 
 const ms = (time: number): string => `${time.toFixed(1)} ms`
 const quantiles = (times: readonly number[]) =>
@@ -85,6 +88,12 @@ async function verdicts({ github, settle }: AppProcesses): Promise<void> {
   const total = github.requests.length / runs
   console.log(
     `GitHub requests per push to a pull request (its push and its pull_request are a job each): ${total.toFixed(1)}`,
+  )
+  const counting = github.requests.filter(({ status }) => status !== 304)
+  const writes = counting.filter(({ method, route }) => method !== 'GET' && !route.includes('access_tokens')).length
+  console.log(
+    `  ${(counting.length / runs).toFixed(1)} count against GitHub's limit (the others are answered with 304), ` +
+      `${(writes / runs).toFixed(1)} write: ${Math.floor((WRITES_A_MINUTE * runs) / writes)} verdicts a minute`,
   )
   for (const [route, count] of Object.entries(github.counts()).sort())
     console.log(`  ${(count / runs).toFixed(2)}  ${route}`)

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
 import { codeWord, message, part } from '../base/message.ts'
+import { probably } from '../base/name-list.ts'
 import type { Tree } from '../git/tree.ts'
 import {
   at,
@@ -83,6 +84,15 @@ function eachAlone(objects: Objects, step: (objects: Objects) => Objects, tolera
   })
 }
 
+/** The directory that is there, where one part of a path has probably a typo. */
+function meantDirectory(tree: Tree, parts: readonly string[]): string | undefined {
+  const isThere = (path: readonly string[]) => tree.entry(path.join('/'))?.type === 'directory'
+  const depth = parts.findIndex((_, index) => !isThere(parts.slice(0, index + 1)))
+  const names = tree.list(parts.slice(0, depth).join('/')).map(({ name }) => name)
+  const meant = parts.with(depth, probably(parts[depth]!, names) ?? '')
+  return meant[depth] !== '' && isThere(meant) ? `./${meant.join('/')}` : undefined
+}
+
 function directoryOf(tree: Tree, root: MapNode, start = ''): string {
   const node = at(root, ['spec', 'path'])
   const path = text(node, 'spec.path') ?? ''
@@ -92,13 +102,17 @@ function directoryOf(tree: Tree, root: MapNode, start = ''): string {
   for (const depth of parts.keys()) {
     refuseLink(tree, parts.slice(0, depth + 1).join('/'), node?.origin ?? root.origin)
   }
+  const meant = start === '' ? meantDirectory(tree, parts) : undefined
   throw new BailiwickError(
     'path-not-found',
     message`${codeWord('spec.path')}: the source has no directory ${part('path', path, JSON.stringify(path))}`,
     {
       identity: `spec.path ${JSON.stringify(path)} is no directory of the source`,
       origin: node?.origin ?? root.origin,
-      fix: message`Correct ${codeWord('spec.path')}, or remove the pattern that ignores the directory.`,
+      fix:
+        meant === undefined
+          ? message`Correct ${codeWord('spec.path')}, or remove the pattern that ignores the directory.`
+          : message`Did you mean ${part('path', meant, JSON.stringify(meant))}?`,
       // a `..` breaks the rule even if the path does not exist
       ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
     },

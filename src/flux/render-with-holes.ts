@@ -141,7 +141,7 @@ export class Leniency implements Tolerance {
     // where something is missing that Flux has, it may well find what this part needs
     const needs = depends && error.code === 'kustomize-invalid'
     const mayFit = needs && this.all.some(hole => !hole.fatal)
-    const follows = needs && this.all.some(hole => hole.effect === 'missing' && hole.fatal)
+    const follows = needs && this.all.some(hole => hole.effect === 'missing' || hole.error.code !== 'kustomize-invalid')
     const fatal = isFatal(error) && !mayFit
     const digest = sha256(hides())
     const address = error.remote ?? (mayFit ? this.onlyRemote() : undefined)

@@ -147,29 +147,40 @@ interface RightList {
   readonly isWhole: boolean
 }
 
-/** Who gains or loses what, as lines: `dev-team` gains: create `rolebindings` in `apps`. Equal lines once. In Markdown if nothing is given. */
+/** Who gains or loses what, as lines: `dev-team` gains: create `rolebindings` in `apps`. Equal lines once, with all namespaces. In Markdown if nothing is given. */
 export function rightLines(
   rights: readonly RightChange[],
   list: RightList = { quote: code, isWhole: false },
 ): string[] {
-  const groups = Map.groupBy(rights, ({ cluster: _cluster, subject: _subject, ...rest }) => JSON.stringify(rest))
+  const same = ({ subject: _subject, ...rest }: RightChange) => JSON.stringify(rest)
+  const named = [...Map.groupBy(rights, same).values()].map(all => ({
+    change: all[0]!,
+    subjects: all.map(one => one.subject),
+  }))
+  const alike = Map.groupBy(named, ({ change: { namespace, ...rest }, subjects }) =>
+    JSON.stringify([namespace === '', rest, subjects]),
+  )
   const lines = new Map<string, Set<string>>()
-  for (const group of groups.values()) {
-    for (const cluster of new Set(group.map(one => one.cluster))) {
-      const subjects = group.filter(one => one.cluster === cluster).map(one => one.subject)
-      for (const line of linesOf(group[0]!, subjects, list))
-        lines.set(line, (lines.get(line) ?? new Set()).add(cluster))
-    }
+  for (const all of alike.values()) {
+    const [{ change, subjects }] = all as [(typeof named)[number]]
+    const namespaces = all.map(one => one.change.namespace)
+    for (const line of linesOf(change, subjects, namespaces, list))
+      lines.set(line, (lines.get(line) ?? new Set()).add(change.cluster))
   }
   const most = list.isWhole ? Number.POSITIVE_INFINITY : FEW_CLUSTERS
   const placesOf = (clusters: ReadonlySet<string>) => firstNames([...clusters], most, name => list.quote(name, 80))
   return [...lines].map(([line, clusters]) => `${line}, on ${placesOf(clusters)}`)
 }
 
-function linesOf(change: RightChange, subjects: readonly string[], list: RightList): string[] {
-  const { tenant, namespace, gains, loses, unknown } = change
+function linesOf(
+  { tenant, namespace, gains, loses, unknown }: RightChange,
+  subjects: readonly string[],
+  namespaces: readonly string[],
+  list: RightList,
+): string[] {
   const { quote, isWhole } = list
-  const where = namespace === '' ? 'in the whole cluster' : `in ${quote(namespace, 80)}`
+  const places = firstNames(namespaces, isWhole ? namespaces.length : 5, one => quote(one, 80))
+  const where = namespace === '' ? 'in the whole cluster' : `in ${places}`
   const all = firstNames(subjects, isWhole ? subjects.length : 5, one => quote(one))
   const who = tenant === '' ? all : `${quote(tenant, 80)} (${all})`
   const verb = (one: string, many: string) => (tenant === '' && subjects.length > 1 ? many : one)

@@ -208,7 +208,7 @@ function approvalAnnotation({ rule, message, fix, path }: MissingApproval): Anno
 
 /** Replaces an error that is about another repository. */
 export const CLOSED_ERROR =
-  "the cause is in another repository, which cannot be named here. The operator's log names it"
+  'the cause is in another repository, which cannot be shown here. Ask a fleet admin to correct it'
 
 /** Errors that quote only the person who asked. */
 const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([

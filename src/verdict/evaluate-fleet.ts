@@ -88,12 +88,12 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const changedIn = changed ?? head.repositories[0]?.url ?? ''
   const changes = options.base && classifyFiles(head, options.base, changedIn)
   const verdict = withSummary({
-    result: resultOf(violations, errors),
+    result: resultOf(violations, ownErrors(errors, violations)),
     clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
-    errors: options.base ? leadingErrors(errors, head) : errors,
+    errors: ownErrors(options.base ? leadingErrors(errors, head) : errors, violations),
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
@@ -249,6 +249,13 @@ function leadingErrors(errors: readonly NodeFailure[], { nodes }: Fleet): readon
     return above !== undefined
   }
   return errors.filter(one => !(isNew(one) && follows(one.node)))
+}
+
+/** Without what may follow from a part of the same node whose violation blocks. */
+function ownErrors(errors: readonly NodeFailure[], violations: readonly Finding[]): readonly NodeFailure[] {
+  const isNew = ({ state }: Finding | NodeFailure) => state === 'new'
+  const blocked = new Set(violations.filter(one => isNew(one) && one.hides !== undefined).map(({ node }) => node))
+  return errors.filter(one => !(one.follows && isNew(one) && blocked.has(one.node)))
 }
 
 /** Nodes of which no complete build was found: what they restrict is not known, and no rule can hold it against a change. */

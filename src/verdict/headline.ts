@@ -49,7 +49,8 @@ export function titleOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): stri
   if (result === 'fail') {
     if (violations.length === 0) return `${count(elsewhere.violations, 'violation')} elsewhere in the fleet`
     const number = count(countFindings(violations), 'violation')
-    return fitting([...concerned(`${number}${tail}`, violations), ...concerned(number, violations)])
+    // where it is weighs more than how many warnings there are
+    return fitting([...concerned(`${number}${tail}`, violations).slice(0, -1), ...concerned(number, violations)])
   }
   if (reported.length > 0) {
     // the mode is named first: a green check must not be read as clean

@@ -157,8 +157,9 @@ function sameValue({ finding: { state, level, reported, origin, field, isBefore 
   return [JSON.stringify([state, level, reported === true, repository, file, line, ...value])]
 }
 
-function followerKeys({ finding, tenants }: FindingGroup): string[] {
-  const { rule, state, level, origin, tenant, object, follows = [] } = finding
+function followerKeys({ finding, objects, tenants }: FindingGroup): string[] {
+  const { rule, state, level, origin, tenant, object } = finding
+  const follows = distinct(objects.flatMap(one => one.finding.follows ?? []))
   const sameLine = AT_THE_SAME_LINE.get(rule) ?? []
   const isInside = IN_NAMESPACES.includes(rule) && object.namespace !== '' && tenants.length === 1
   return [

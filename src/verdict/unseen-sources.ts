@@ -1,3 +1,4 @@
+import { probably } from '../base/name-list.ts'
 import { oncePer } from '../base/once-per.ts'
 import { isFluxInstance } from '../fleet/bootstrap/flux-instance.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
@@ -191,16 +192,16 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
     const start = before.get(node.key)
     // bootstrap may have made the source of a root by hand; one that was rendered is not
     const isRoot = node.parent === undefined && node.digest !== ''
-    if (isRoot && start && declares(base, start) && !declares(head, node)) return [withoutObject(node)]
+    if (isRoot && start && declares(base, start) && !declares(head, node)) return [withoutObject(node, head)]
     // a source applied by hand existed before, on some cluster; a name that the change brings may be a mistake
-    if (presumed) return undeclared.has(id) ? [] : [withoutObject(node)]
+    if (presumed) return undeclared.has(id) ? [] : [withoutObject(node, head)]
     const was = start?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
     if (unmatched === undefined || stood) return []
     if (unmatched.why !== 'no-object') return [elsewhere(node)]
     const without = withoutFolders.get(id)
     if (without) return without.includes(node) ? [withoutFolder(node)] : []
-    return [withoutObject(node)]
+    return [withoutObject(node, head)]
   })
 }
 
@@ -233,11 +234,20 @@ function withoutCluster({ nodes }: Fleet): NodeFailure[] {
   return roots.map(elsewhere)
 }
 
-function withoutObject(node: FleetNode): NodeFailure {
+function withoutObject(node: FleetNode, { nodes }: Fleet): NodeFailure {
+  const { id } = node.source
   const name = shownObject('Kustomization', node.namespace, node.name)
-  const message = `${name}: source ${shownId(node.source.id)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const message = `${name}: source ${shownId(id)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const beside = id.slice(0, id.lastIndexOf('/') + 1)
+  const near = nodes.flatMap(({ cluster, objects }) => (cluster === node.cluster ? objects.map(sourceIdOf) : []))
+  const meant = probably(
+    id,
+    near.filter(one => one.startsWith(beside)),
+  )
   const fix =
-    'Declare the source in the fleet, or correct its kind, name and namespace. If it is applied by hand, list it under sources in .github/bailiwick.yaml.'
+    meant === undefined
+      ? 'Declare the source in the fleet, or correct its kind, name and namespace. If it is applied by hand, list it under sources in .github/bailiwick.yaml.'
+      : `Did you mean ${shownId(meant)}?`
   const origin = originAt(node.kustomization.root, ['spec', 'sourceRef', 'name'])
   return failureOf(node, { code: 'flux-invalid', message, fix }, origin)
 }

@@ -121,6 +121,7 @@ describe('the core', () => {
  * the repository of the change itself or a fleet. Whoever else needs a file of some repository asks for a decision first.
  */
 const READS_CONTENT = [
+  'workers/fleets/designation.ts',
   'workers/fleets/evaluate-change.ts',
   'workers/fleets/source-reader.ts',
   'workers/fleets/github-installation.ts',

@@ -137,8 +137,6 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
     const evaluation = evaluationOf(reference({ dev: dev() }), { base: reference() })
     const errors =
       {
-        // what is patched lies in what is remote
-        'remote base': ['error kustomize-invalid staging/podinfo-values.yaml:1'],
         // the release waits for the source that went away
         'foreign namespace': ['error flux-invalid base/podinfo-release.yaml:14'],
         'foreign namespace by a patch': ['error flux-invalid base/podinfo-release.yaml:14'],

@@ -224,8 +224,8 @@ function recordIn(
   return record?.installation === installation && record.at === id ? record : undefined
 }
 
-/** Names of files that may start a cluster, in any layout: of a repository with one, all files are read. */
-const OF_FLUX = /(?:flux|gotk|cluster|sync|instance|kustomization).*\.ya?ml$|^\.github\/bailiwick\.yaml$/i
+/** Names of files that may start a cluster, in any layout: of a repository with one, all files are read. Not those of every app. */
+const OF_FLUX = /(?:flux|gotk|cluster|sync|instance).*\.ya?ml$|^\.github\/bailiwick\.yaml$/i
 
 /**
  * Whether a repository looks like a fleet: it has a `clusters` directory, or a cluster starts in it, wherever its files

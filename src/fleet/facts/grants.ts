@@ -40,7 +40,7 @@ export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer
     if (reason === undefined || !mayBind(node.identity, authorizer, namespace)) continue
     const name = shownObject('Kustomization', node.namespace, node.name)
     const list = node.source.opaque === undefined ? failed : opaque
-    list.push(`${name} can grant rights ${namespace ? 'there' : 'in the cluster'}, but is not visible: ${reason}`)
+    list.push(`${name} may grant permissions ${namespace ? 'there' : 'in the cluster'}, which are unknown: ${reason}`)
   }
   return { failed, opaque }
 }

@@ -68,7 +68,9 @@ export function githubError(what: Message, error: unknown): BailiwickError {
   }
   if (status === 401 || status === 403) {
     return new BailiwickError('not-permitted', message`Bailiwick cannot ${what}: GitHub answers ${status}`, {
-      fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
+      fix:
+        missingPermission(error) ??
+        "Check the App's permissions, its installation and that the repository is among the selected ones.",
     })
   }
   if (status === 404 || status === 410) {
@@ -137,6 +139,15 @@ function retryAfterOf(error: unknown): number | undefined {
  */
 function isAllowList(error: unknown): boolean {
   return error instanceof Error && /\bhas an IP allow list enabled\b/i.test(error.message)
+}
+
+/** The permission that GitHub says it lacks: https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api */
+function missingPermission(error: unknown): string | undefined {
+  const accepted = String(responseHeaders(error)?.['x-accepted-github-permissions'] ?? '')
+  const [, name, level] = /^([a-z]{1,20}(?:_[a-z]{1,20}){0,3})=(read|write)\b/.exec(accepted) ?? []
+  if (name === undefined) return undefined
+  const words = name.replaceAll('_', ' ').replace(/^./, first => first.toUpperCase())
+  return `Grant the App \`${words}: ${level}\` on its settings page, and accept it where the App is installed.`
 }
 
 function responseHeaders(error: unknown): Record<string, unknown> | undefined {

@@ -55,7 +55,9 @@ export class Cursor {
 
   /** Throws `yaml-syntax` at the cursor, or at `origin`. */
   fail(problem: string, origin = this.here()): never {
-    refuseSyntax(problem, origin)
+    const lines = this.text.split('\n', origin.line).slice(-2)
+    const isConflict = lines.some(line => /^(?:<{7}|={7}|>{7})(?!\S)/.test(line))
+    refuseSyntax(isConflict ? 'an unresolved merge conflict' : problem, origin)
   }
 
   /** Throws `yaml-ambiguous` at the cursor, or at `origin`. */

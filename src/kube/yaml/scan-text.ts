@@ -220,7 +220,10 @@ class Scanner {
   /** A block begins at the cursor unless it is in it already. Throws `yaml-syntax` where none may begin. */
   private beginBlock(kind: number): void {
     const { cursor } = this
-    if (!this.keys.allowed) cursor.fail('unexpected indentation or list')
+    if (!this.keys.allowed) {
+      const isInValue = cursor.text.slice(cursor.lineStart, cursor.at).includes(': ')
+      cursor.fail(isInValue ? 'a key or list inside a value; quote the value' : 'unexpected indentation or list')
+    }
     if (this.blocks.open(cursor.column)) this.tokens.push(kind, cursor.line, cursor.column + 1, 0, '')
   }
 

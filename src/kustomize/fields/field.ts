@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
+import { probably } from '../../base/name-list.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { isAbsent, itemsOf, type MapNode, type Node, type ScalarNode } from '../../kube/node.ts'
@@ -174,7 +175,9 @@ export function refuseOtherFields(
     refuseCaseVariant(name, allowed, field.key)
     const message = `${where}: the field ${JSON.stringify(name)} is not supported. Supported: ${allowed.join(', ')}`
     const refused = known && !known.includes(name) ? { refused: true } : {}
-    throw new BailiwickError('kustomize-unsupported', message, { origin: field.key, ...refused })
+    const meant = probably(name, allowed)
+    const fix = meant === undefined ? {} : { fix: `Did you mean ${meant}?` }
+    throw new BailiwickError('kustomize-unsupported', message, { origin: field.key, ...refused, ...fix })
   }
 }
 

@@ -79,17 +79,14 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
 function refuseUnmatched(resources: ResourceList, id: ResourceId, origin: Origin): never {
   const { kind, name, namespace } = id
   const where = namespace === NO_NAMESPACE ? '' : ` in namespace ${JSON.stringify(namespace)}`
-  const alike = resources.all.map(one => one.current).filter(one => one.kind === kind && one.namespace === namespace)
-  const meant = probably(
-    name,
-    alike.map(one => one.name),
-  )
+  const alike = resources.all.map(one => one.current).filter(one => one.kind === kind)
+  const near = alike.filter(one => one.namespace === namespace).map(one => one.name)
+  const elsewhere = alike.find(one => one.name === name)?.namespace
+  const meant = elsewhere === undefined ? probably(name, near) : `${name}" in namespace "${elsewhere}`
   fail(
     `patch: matches no ${kind} named ${JSON.stringify(name)}${where}`,
     origin,
-    meant === undefined
-      ? 'Correct the kind, name or namespace in the patch.'
-      : `Did you mean ${JSON.stringify(meant)}?`,
+    meant === undefined ? 'Correct the kind, name or namespace in the patch.' : `Did you mean "${meant}"?`,
   )
 }
 

@@ -14,6 +14,7 @@ import type { Identity } from '../../fleet/model/fleet.ts'
 import { homesOf, mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
 import { originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { RBAC_GROUP, readRole } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { listAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
@@ -136,6 +137,9 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
 /** One wrong owner is one cause, whatever Capsule does about it. `owner`: with its kind. */
 export const ownerCause = (tenant: string, owner: string): string => hashOf(['owner', tenant, owner])
 
+/** Accounts of a namespace own a Capsule Tenant no longer, and with it what owners may have. */
+export const lostCause = (home: string): string => hashOf(['owner lost', home])
+
 /** An account that Capsule does not treat as a user; those with the same `same` are shown as one finding. */
 function unchecked(
   { name, groups, by: passes, role }: Account & CapsuleUse,
@@ -228,4 +232,20 @@ const PUBLIC = ['system:authenticated', 'system:unauthenticated', 'system:servic
 /** Whether a subject stands for all users, or for the accounts of every namespace. */
 export function isPublic({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind !== 'ServiceAccount' && PUBLIC.includes(name)
+}
+
+/** A ClusterRole of an account that would let it impersonate itself if one field of a rule were right. */
+export function selfRole(index: FleetIndex, cluster: string, user: string) {
+  const wanted = { verbs: 'impersonate', apiGroups: '', resources: 'users', resourceNames: user }
+  const fields = Object.keys(wanted) as (keyof typeof wanted)[]
+  for (const { roleRef } of index.bindingsOf(cluster, user, '')) {
+    const object = index.platformObject(cluster, `${RBAC_GROUP}/ClusterRole`, '', roleRef.name)
+    for (const [at, rule] of (object && readRole(object)?.rules)?.entries() ?? []) {
+      const wrong = fields.filter(field => !rule[field].includes(wanted[field]))
+      const [field] = wrong
+      if (object && field && wrong.length === 1 && rule.resourceNames.length > 0)
+        return { object, path: ['rules', at, field] as Path, wanted: wanted[field] }
+    }
+  }
+  return undefined
 }

@@ -6,7 +6,12 @@ import { unknownRole } from '../../fleet/facts/grants.ts'
 import { isPlatform } from '../../fleet/facts/object-index.ts'
 import { objectPart, quoted, whoOf } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { applierKinds, kubeConfigOf, accountOf as readAccount } from '../../fleet/model/kustomization-spec.ts'
+import {
+  applierKinds,
+  kubeConfigOf,
+  misspelled,
+  accountOf as readAccount,
+} from '../../fleet/model/kustomization-spec.ts'
 import { CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { KUBECONFIG_FIELD, KUSTOMIZATION, TENANT_LABEL_KEY } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
@@ -23,7 +28,7 @@ import {
 import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
-import { ANY, capsuleObjects, ownerCause, TENANT, TENANT_OWNER } from './capsule-users.ts'
+import { ANY, capsuleObjects, lostCause, ownerCause, selfRole, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
 /** Groups that contain all users, or all accounts. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
@@ -86,6 +91,7 @@ function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violatio
   const { object, id, node } = subject
   const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
   const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
+  const written = misspelled(object, ['spec', 'owners'])
   return before!.flatMap((grant): Violation[] => {
     const { who, name, home } = grant
     if (home === undefined || isIn(now!, grant)) return []
@@ -99,10 +105,13 @@ function removedOwners(subject: Subject, was: Node, index: FleetIndex): Violatio
     const isMeant = (one: Grant) => one.home === home || (lastOf(one) === lastOf(grant) && !isMade(one))
     const instead = now!.find(one => isMeant(one) && !isIn(before!, one))
     return [
-      subject.violation(instead?.path ?? ['spec', 'owners'], `removed ${who}`, {
+      subject.violation(instead?.path ?? written ?? ['spec', 'owners'], `removed ${who}`, {
+        leads: [lostCause(home)],
         ...(instead ? { cause: ownerCause(id.name, instead.who) } : {}),
         message: message`${quoted('identity', who)} no longer owns Capsule Tenant ${quoted('object', id.name)}, but ${objectPart('Kustomization', acting.namespace, acting.name)} is applied as ${part('identity', acting.identity.user)}. Allowed: removing an owner together with what is applied as it. Capsule: You do not have any Tenant assigned: please, reach out to the system administrators.`,
-        fix: message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
+        fix: written
+          ? message`Rename ${part('field', written.join('.'))} to ${part('field', 'owners')}.`
+          : message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
       }),
     ]
   })
@@ -380,7 +389,10 @@ function* lacking(
   const value = `${request.verb} ${userName}`
   yield new Subject({ node, object: near?.object ?? object }).violation(near?.path ?? path, value, {
     cause: hashOf([lackingCause(request.verb, userName), placeText(edited)]),
-    leads: [lackingCause(request.verb, userName)],
+    leads: [
+      lackingCause(request.verb, userName),
+      ...(near && readRole(near.object) ? [objectCause(idOf(near.object))] : []),
+    ],
     follows: before?.bindingsOf(cluster, userName, request.namespace ?? '').map(objectCause) ?? [],
     message: isSelf
       ? message`${whoOf(object)} goes through Capsule's proxy, but ${part('identity', userName)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
@@ -429,20 +441,4 @@ function addonMark(index: FleetIndex, cluster: string, user: string) {
   const key = marks.has(ADDON) ? ADDON : probably(ADDON, [...marks.keys()])
   if (!object || key === undefined) return undefined
   return { object, path: ['metadata', 'annotations', key] as Path, wanted: key === ADDON ? 'true' : ADDON }
-}
-
-/** A ClusterRole of an account that would let it impersonate itself if one field of a rule were right. */
-export function selfRole(index: FleetIndex, cluster: string, user: string) {
-  const wanted = { verbs: 'impersonate', apiGroups: '', resources: 'users', resourceNames: user }
-  const fields = Object.keys(wanted) as (keyof typeof wanted)[]
-  for (const { roleRef } of index.bindingsOf(cluster, user, '')) {
-    const object = index.platformObject(cluster, `${RBAC_GROUP}/ClusterRole`, '', roleRef.name)
-    for (const [at, rule] of (object && readRole(object)?.rules)?.entries() ?? []) {
-      const wrong = fields.filter(field => !rule[field].includes(wanted[field]))
-      const [field] = wrong
-      if (object && field && wrong.length === 1 && rule.resourceNames.length > 0)
-        return { object, path: ['rules', at, field] as Path, wanted: wanted[field] }
-    }
-  }
-  return undefined
 }

@@ -135,7 +135,7 @@ export function rightsFix(
   const meant = first && index.meantRole(place.node.cluster, first)
   if (meant !== undefined && binding) {
     const { file, line } = originAt(binding.root, ROLE_NAME)
-    return message`${isReaders ? 'Set' : 'Ask a fleet admin to set'} ${codeWord('roleRef.name')} to ${quoted('object', meant)} at ${part('path', file)}:${line}.`
+    return message`${isReaders ? 'Set' : 'Ask a fleet admin to set'} ${codeWord('roleRef.name')} to ${quoted('object', meant)} at ${part('path', `${file}:${line}`)}.`
   }
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
   const to = beside ? message` (${positionOf(beside)})` : message``
@@ -185,7 +185,7 @@ function ruleText({ apiGroups, resources, resourceNames, verbs }: PolicyRule): s
 
 function positionOf({ root: { origin } }: KubeObject): Message {
   const repository = origin.repository === '' ? message`` : message`${part('repository', origin.repository)} `
-  return message`${repository}${part('path', origin.file)}:${origin.line}`
+  return message`${repository}${part('path', `${origin.file}:${origin.line}`)}`
 }
 
 function writtenOf(
@@ -234,7 +234,7 @@ export function unboundAccount(
     text: message`${what}${meant && !isDefault ? message` Did you mean ${quoted('object', meant)}?` : ''}${isRoot ? ' Flux then applies nothing on the cluster.' : ''}`,
     ...(better
       ? {
-          fix: message`Set ${codeWord('serviceAccountName')} to ${quoted('object', better)} at ${part('path', origin.file)}:${origin.line}.`,
+          fix: message`Set ${codeWord('serviceAccountName')} to ${quoted('object', better)} at ${part('path', `${origin.file}:${origin.line}`)}.`,
         }
       : {}),
     isRoot,

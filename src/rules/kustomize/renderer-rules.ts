@@ -64,7 +64,7 @@ export const patchUnmatched: Rule = {
 function* unmatched(node: FleetNode, { index }: RuleContext): Generator<Violation> {
   for (const object of index.objectsOf(node.key)) {
     for (const { origin, target } of object.unmatched ?? []) {
-      yield new Subject({ node, object }).violation([], `${origin.file} ${target}`, {
+      yield Subject.ofNode(node).violation(['spec', 'path'], `${origin.file} ${target}`, {
         origin,
         message: message`The target (${quoted('value', target)}) of a patch in ${quoted('path', origin.file)} matches no object, so the patch changes nothing. Allowed: a target that matches at least one object.`,
         fix: message`Correct ${codeWord('target')}, or remove the patch.`,

@@ -256,7 +256,7 @@ function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { in
   const edit = kept
     ? message`Keep ${part('field', key)}: ${quoted('tenant', kept)} and create a separate namespace for the other tenant`
     : renamedAt
-      ? message`Give the Namespace another name at ${part('path', renamedAt.file)}:${renamedAt.line}`
+      ? message`Give the Namespace another name at ${part('path', `${renamedAt.file}:${renamedAt.line}`)}`
       : message`Remove ${part('field', key)}, or create a separate namespace for tenant ${quoted('tenant', to)}`
   const words = namespaceAnswer(index, node, object, known)
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`

@@ -7,7 +7,12 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { applierKinds, isBlank, readServiceAccount } from '../../fleet/model/kustomization-spec.ts'
 import { references } from '../../flux/references.ts'
 import { capabilityOf } from '../../kube/capabilities/index.ts'
-import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/capabilities/scope.ts'
+import {
+  isKubernetesKind,
+  isMisplacedClusterKind,
+  KUBERNETES_SCOPES,
+  misspelled,
+} from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, FLUX_KINDS, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, isNamespaceName, type KubeObject, type ObjectId } from '../../kube/object.ts'
@@ -126,9 +131,15 @@ export const unknownScope: Rule = {
       kind,
       FLUX_KINDS.flatMap(row => (row.group === group ? [row.kind] : [])),
     )
+    const served = probably(
+      group,
+      [...KUBERNETES_SCOPES.keys()].flatMap(key => (key.endsWith(`/${kind}`) ? [key.split('/')[0]!] : [])),
+    )
     const fix = meant
       ? message`Set ${codeWord('kind')} to ${quoted('value', meant)}.`
-      : message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
+      : served
+        ? message`Correct ${codeWord('apiVersion')}: the group of ${part('value', kind)} is ${quoted('value', served)}.`
+        : message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
     const reach = index.clusterWide(node, group)
     if (reach === undefined) {
       const problem = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`

@@ -12,7 +12,7 @@ import { groupOf, idOf } from '../../kube/object.ts'
 import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 
 const NAME = ['metadata', 'name']
-const nameOf = ({ namespace, name }: FleetNode) => `${namespace}/${name}`
+const nameOf = ({ namespace, name }: Pick<FleetNode, 'namespace' | 'name'>) => `${namespace}/${name}`
 
 /** One Kustomization applies an object: two would overwrite each other. */
 export const ownershipConflict: Rule = {
@@ -76,11 +76,18 @@ function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext
   const mayLeave = !index.isCapsuleTenant(cluster, tenant)
   const isOther = (one: Rendered) =>
     one.node.key !== node.key &&
+    !isKept(one.node, node, index) &&
     !(mayLeave && isElsewhere(one.node, node)) &&
     (!isHome || (one.node.tenant ?? tenant) === tenant)
   const stood = before && keysOf(before.versionsOf(cluster, kind, id.namespace, id.name))
   // a node that was there first is not at fault for later ones
   return all.find(one => (!stood?.has(node.key) || stood.has(one.node.key)) && isOther(one))
+}
+
+/** Whether one is there only because the Kustomization that renders the other instead is refused, which is its own error. */
+function isKept(one: FleetNode, other: FleetNode, index: RuleContext['index']): boolean {
+  const kept = one.parent === other.parent ? index.node(one.parent)?.retained : undefined
+  return kept?.some(object => nameOf(idOf(object)) === nameOf(one)) === true
 }
 
 const keysOf = oncePer((all: readonly Rendered[]) => new Set(all.map(one => one.node.key)))

@@ -104,9 +104,12 @@ function violation(
       fix: message`Restore the subjects and the role of ${what}.`,
     })
   }
+  const removal = removalOf(support, node, index)
   return found({
     origin: originAt(support.root, ['metadata', 'name']),
-    ...removalOf(support, node, index),
+    ...removal,
+    // the Kustomization that deletes may be removed by the same edit
+    follows: [...(removal.follows ?? []), objectCause(idOf(object))],
     message: message`${deletes}, which this change removes. The objects stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   })

@@ -8,6 +8,7 @@ import { at, type Node, originAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { compactString, type PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { lostCause } from '../capsule/capsule-users.ts'
 import { type Rule, type RuleContext, type Subject, serverWords, type Violation } from '../model/rule.ts'
 import { declaredOwner, ownerOfSubject, subjectText } from './binding-subjects.ts'
 
@@ -143,7 +144,10 @@ function* ofBinding(context: RuleContext, subject: Subject): Iterable<Violation>
     yield subject.violation(['subjects', at], `${subjectText(bound)} ${kind} ${name}: ${danger.what}`, {
       ...(origin ? { origin } : {}),
       cause,
-      follows: [objectCause({ kind, namespace: kind === 'Role' ? id.namespace : '', name })],
+      follows: [
+        objectCause({ kind, namespace: kind === 'Role' ? id.namespace : '', name }),
+        lostCause(bound.namespace || bound.name.split(':').at(-1)!),
+      ],
       message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', danger.what)} by ${part('object', kind)} ${quoted('object', name)}. ${capital(danger.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
       fix: origin
         ? message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`

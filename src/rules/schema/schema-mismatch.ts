@@ -64,6 +64,9 @@ function withoutCopied(compared: ComparedObject, node: FleetNode, object: KubeOb
   return { ...compared, answer: { ...compared.answer, problems, count } }
 }
 
+/** What one upgrade causes for all objects of a kind: one warning to people. */
+const OF_VERSIONS: ReadonlySet<Problem['kind']> = new Set(['unknown-kind', 'deprecated-version'])
+
 /** Problems of one object that an edit is sought for: a key that is renamed is compared with the whole object again. */
 const MAX_EDITS = 12
 
@@ -80,8 +83,12 @@ function* mismatches(
   const levels = new Map(problems.map(problem => [problem, levelOf(problem, compared)]))
   for (const problem of withoutParts(object.root, levels)) {
     if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
+    const level = levels.get(problem)!
     yield new Subject({ node, object }).violation(problem.path, problemKey(problem), {
-      level: levels.get(problem)!,
+      level,
+      ...(level === 'warning' && OF_VERSIONS.has(problem.kind)
+        ? { cause: `${problem.kind} ${id.apiVersion} ${id.kind}` }
+        : {}),
       leads: [objectCause(id)],
       ...problemText(problem, who, compared.server()),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),

@@ -138,6 +138,9 @@ function requestOf(resources: ResourceTable, given: Given): Asked {
   return { request: { verb, apiGroup: group, resource, subresource, namespace: where, name }, notes }
 }
 
+const VERBS =
+  'get list watch create update patch delete deletecollection impersonate bind escalate approve sign use'.split(' ')
+
 function notesOn({ group, resource, name, known }: AskedResource, verb: string, namespace: string): string[] {
   const notes: string[] = []
   if (!known && resource !== '*') notes.push(`${resource}.${group} is not known; it is asked for as it stands`)
@@ -146,6 +149,8 @@ function notesOn({ group, resource, name, known }: AskedResource, verb: string, 
     notes.push(`${name} is taken for the name of an object; a subresource is --subresource ${name}`)
   }
   if (verb !== verb.toLowerCase()) notes.push('verbs are written in lower case')
+  const meant = VERBS.includes(verb) ? undefined : probably(verb, VERBS)
+  if (meant !== undefined) notes.push(`${verb} is not a verb of Kubernetes. Did you mean ${meant}?`)
   return notes
 }
 
@@ -174,7 +179,7 @@ function text(
     `${answer}, on ${visible(cluster)}${as}: ${why}`,
     ...(allowedBy ? [`  by the rule ${visible(allowedBy.rule, 1000)}`] : []),
     ...reasons.map(reason => `  not known: ${visible(reason, 500)}`),
-    ...notSeen.map(reason => `  not visible: ${visible(reason, 500)}`),
+    ...notSeen.map(reason => `  may be incomplete: ${visible(reason, 500)}`),
   ]
 }
 
@@ -225,7 +230,11 @@ function textOf(
     const who = namespace === undefined ? account : `${namespace}/${name}`
     return [visible(kustomization), visible(shortUrl(repository) || 'the fleet'), visible(who)]
   })
-  const open = [...unknown.map(one => `not known: ${one}`), ...notVisible.map(one => `not visible: ${one}`), ...assumed]
+  const open = [
+    ...unknown.map(one => `not known: ${one}`),
+    ...notVisible.map(one => `may be incomplete: ${one}`),
+    ...assumed,
+  ]
   return [
     `${title} on ${visible(cluster)}`,
     '',

@@ -81,8 +81,16 @@ export type TableRow = readonly string[] | string
 export function table(titles: readonly string[], rows: readonly TableRow[], width = WIDTH): string[] {
   const all = [titles, ...rows]
   const cellsOf = (column: number) => all.map(row => (typeof row === 'string' ? 0 : (row[column] ?? '').length))
+  const longest = (most: number, cell = '') => Math.max(most, ...cell.split(' ').map(word => word.length))
   const wanted = titles.map((_, column) => Math.max(...cellsOf(column)))
-  const widths = fitted(wanted, width - GAP.length * (titles.length - 1))
+  const room = width - GAP.length * (titles.length - 1)
+  // a name is broken only where the table has no other way to fit
+  const least = titles.map((_, column) =>
+    all.reduce((most, row) => (typeof row === 'string' ? most : longest(most, row[column])), NARROWEST_COLUMN),
+  )
+  const whole = fitted(wanted, room, least)
+  const narrowest = titles.map(() => NARROWEST_COLUMN)
+  const widths = sum(whole) > room ? fitted(whole, room, narrowest) : whole
   return all.flatMap(row => {
     if (typeof row === 'string') return [`${' '.repeat(widths[0] ?? 0)}${GAP}${row}`]
     const cells = widths.map((room, column) => wrap(row[column] ?? '', room))
@@ -96,16 +104,13 @@ export function table(titles: readonly string[], rows: readonly TableRow[], widt
   })
 }
 
-function fitted(wanted: readonly number[], width: number): number[] {
+/** The widest columns are narrowed together, none below its `least`. */
+function fitted(wanted: readonly number[], width: number, least: readonly number[]): number[] {
   const widths = [...wanted]
-  for (let over = sum(widths) - width; over > 0; over = sum(widths) - width) {
-    const widest = Math.max(...widths)
-    if (widest <= NARROWEST_COLUMN) break
-    // down to the second widest at most, so that equally wide columns shrink together
-    const next = Math.max(NARROWEST_COLUMN, ...widths.filter(other => other < widest))
-    const shared = widths.filter(other => other === widest).length
-    const less = Math.max(1, Math.min(widest - next, Math.ceil(over / shared)))
-    for (const [column, room] of widths.entries()) if (room === widest) widths[column] = room - less
+  while (sum(widths) > width) {
+    const widest = Math.max(...widths.filter((room, column) => room > least[column]!))
+    if (widest === Number.NEGATIVE_INFINITY) break
+    for (const [column, room] of widths.entries()) if (room === widest && room > least[column]!) widths[column]!--
   }
   return widths
 }

@@ -120,7 +120,9 @@ function matching(violations: readonly Finding[], { asked, object }: Wanted): re
   if (ofAsked.length === 0) {
     const rules = [...new Set(present.map(({ rule }) => rule))].sort()
     const fix =
-      rules.length === 0 ? 'There is no violation to waive.' : `Rules with violations: ${firstNames(rules, MAX_NAMED)}.`
+      rules.length === 0
+        ? 'Run bailiwick check for a list of violations.'
+        : `Rules with violations: ${firstNames(rules, MAX_NAMED)}.`
     throw new BailiwickError('command-input', `no ${what}`, { fix })
   }
   const missing = object === undefined ? `${what}: OBJECT is missing` : `no ${what} of ${visible(object, 200)}`

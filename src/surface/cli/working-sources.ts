@@ -115,8 +115,9 @@ function reasonFor(
     ...repositories.filter(one => one.url === wanted.url).map(one => one.ref),
   ]
   const [first] = refs
-  if (first === undefined) return `not given: --repo ${wanted.url}#${refName(wanted.ref)}=DIR shows it`
-  return `the source follows ${refName(wanted.ref)}; this clone is on ${refs.join(', ')}`
+  const remedy = `--repo ${wanted.url}#${refName(wanted.ref)}=DIR shows it`
+  if (first === undefined) return `not given: ${remedy}`
+  return `the source follows ${refName(wanted.ref)}; this clone is on ${refs.join(', ')}: ${remedy}`
 }
 
 /** A clone below the folder of `--repos-dir`. */

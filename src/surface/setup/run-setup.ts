@@ -18,6 +18,7 @@ export const SETUP: Usage = {
   usage: [
     ['[--url URL]', 'public https:// address of the web process (default: the one in app.yml)'],
     ['[--organization ORG]', 'organization that owns the App (default: your account)'],
+    ['[--gate-only]', 'the App reads your repositories and writes nothing to them: no onboarding, no fixes, no trail'],
     ['[--name NAME]', 'name of the App on GitHub, 1 to 34 characters'],
     ['[--env FILE]', 'new file for the settings (default: .env)'],
     ['[--key FILE]', 'new file for the private key (default: bailiwick.private-key.pem)'],
@@ -62,6 +63,7 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
         CLIENT_SECRET: app.clientSecret,
         PUBLIC_URL: publicUrl,
         ...(env.GITHUB_API_URL === undefined ? {} : { GITHUB_API_URL: apiUrl }),
+        ...(choice.gateOnly ? { TRAIL: 'off' } : {}),
       })
       const install = `${app.url}/installations/new`
       const steps = [
@@ -69,7 +71,9 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
         `1. Install the App on the fleet and on the tenants' repositories: ${install}`,
         `2. Start it on the host of ${publicUrl}: npm start`,
         '3. Read the first report, an issue in your fleet repository. It explains how to require the check.',
-        'Bailiwick writes each decision to the branch bailiwick/trail of the fleet repository. TRAIL=off in the settings turns that off.',
+        choice.gateOnly
+          ? `For onboarding, fixes and the trail, grant "Contents: write" (${app.url}), and remove TRAIL=off from the settings.`
+          : 'Bailiwick writes each decision to the branch bailiwick/trail of the fleet repository. TRAIL=off in the settings turns that off.',
         `Optional: with the permission "Administration: write" (${app.url}) the command /bailiwick gate requires the check for you.`,
       ]
       for (const line of steps) say(line)
@@ -111,7 +115,11 @@ function readArgs(args: readonly string[]) {
     port: Number(port),
     files: { env, key },
     // App names are unique on GitHub
-    choice: { publicUrl: url, name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)) },
+    choice: {
+      gateOnly: has('gate-only'),
+      publicUrl: url,
+      name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)),
+    },
   }
 }
 
@@ -122,6 +130,8 @@ function isHttps(text: string): boolean {
 
 /** What the person who registers the App decides. */
 interface ManifestChoice {
+  /** Contents are only read. */
+  readonly gateOnly: boolean
   /** Where the web process will be reached, without a slash at the end; undefined: as in app.yml. */
   readonly publicUrl: string | undefined
   readonly name: string | undefined
@@ -138,10 +148,11 @@ interface Manifest {
 const WEBHOOKS = '/api/github/webhooks'
 const SIGN_IN = '/login/callback'
 
-/** Builds the manifest from app.yml, with its permissions and events unchanged. Throws `config`. */
-function readManifest(appYml: string, { publicUrl, name, redirectUrl }: ManifestChoice): Manifest {
+/** Builds the manifest from app.yml, with its events and other permissions unchanged. Throws `config`. */
+function readManifest(appYml: string, { gateOnly, publicUrl, name, redirectUrl }: ManifestChoice): Manifest {
   const found: unknown = parse(appYml)
   if (!isRecord(found) || typeof found.url !== 'string') throw new BailiwickError('config', 'app.yml has no url')
+  const permissions = isRecord(found.default_permissions) ? found.default_permissions : {}
   const root = (publicUrl ?? found.url).replace(/\/+$/, '')
   const host = new URL(root).hostname
   if (host === 'example.com' || host.endsWith('.example.com')) {
@@ -154,6 +165,7 @@ function readManifest(appYml: string, { publicUrl, name, redirectUrl }: Manifest
     manifest: {
       ...found,
       ...(name === undefined ? {} : { name }),
+      default_permissions: { ...permissions, ...(gateOnly ? { contents: 'read' } : {}) },
       url: root,
       hook_attributes: { url: `${root}${WEBHOOKS}`, active: true },
       redirect_url: redirectUrl,

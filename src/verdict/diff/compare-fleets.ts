@@ -117,7 +117,16 @@ function sidesOf(key: string, was: FleetNode | undefined, now: FleetNode | undef
   if (was && isUnknown(was)) return { ...sides, unknown: 'before', objects: [] }
   if (now && isUnknown(now)) return { ...sides, unknown: 'after', objects: [] }
   const isSame = was && now && (was.objects === now.objects || (was.digest !== '' && was.digest === now.digest))
-  return { ...sides, objects: isSame ? [] : pairObjects(was?.objects ?? [], now?.objects ?? []) }
+  const objects = isSame ? [] : pairObjects(was?.objects ?? [], now?.objects ?? [])
+  if (!lacksMore(was, now)) return { ...sides, objects }
+  // what is not there may only not have been read
+  return { ...sides, unknown: 'after', objects: objects.filter(one => one.now !== undefined) }
+}
+
+/** Whether a part is newly left out of what Flux would build. */
+function lacksMore(was: FleetNode | undefined, now: FleetNode | undefined): boolean {
+  const known = new Set(was?.holes?.map(({ hides }) => hides))
+  return now?.holes?.some(({ hides, remote }) => remote === undefined && !known.has(hides)) === true
 }
 
 const isUnknown = ({ error, source }: FleetNode): boolean => error !== undefined || source.opaque !== undefined

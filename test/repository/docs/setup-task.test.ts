@@ -108,7 +108,7 @@ test('the commands of docs/tutorial.md that need an App do what the page says, f
     return { code: await ran.exit, stderr: ran.complained(), output: steady(ran.said(), home) }
   }
   const expected = ({ code, output }: Step) => ({ code, stderr: '', output: steady(output, home) })
-  expect.soft(await play(doctor!.commands, clone)).toEqual(expected(doctor!))
+  expect.soft(await play(doctor!.commands, clone, { FLEETS: 'acme/fleet' })).toEqual(expected(doctor!))
   writeFileSync(join(home, 'tutorial/clusters.yaml'), /<<'YAML'\n(clusters:[\s\S]*?)YAML/.exec(page)![1]!)
   expect.soft(await play(clusters!.commands, clone)).toEqual(expected(clusters!))
 

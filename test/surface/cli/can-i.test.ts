@@ -150,7 +150,7 @@ test('the shared reference fleet: a source that is not in git is told beside the
   const no = await run(dir, 'can-i', 'create', 'ns/x', '--as', 'apps:dev-team', '--cluster', 'staging', ...fleet)
   expect([no.code, no.stdout]).toEqual([
     1,
-    expect.stringContaining('not visible: Kustomization flux-system/kyverno-controller'),
+    expect.stringContaining('may be incomplete: Kustomization flux-system/kyverno-controller'),
   ])
   const flux = await run(dir, 'can-i', 'create', 'ns/x', '--as', 'flux-system/kustomize-controller', ...fleet)
   expect([flux.code, flux.stdout]).toEqual([0, expect.stringContaining("of Flux's own manifests")])

@@ -89,7 +89,10 @@ describe('a fleet', () => {
     const { fleet } = acme()
     const ran = await run(fleet, 'check', '--repo', `${DEV}#v2=../dev-team`, '-o', 'json')
     expect(json(ran).notSeen).toEqual([
-      expect.objectContaining({ url: DEV, reason: 'the source follows main; this clone is on v2' }),
+      expect.objectContaining({
+        url: DEV,
+        reason: `the source follows main; this clone is on v2: --repo ${DEV}#main=DIR shows it`,
+      }),
     ])
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(`Sources follow: ${DEV}#main`)])
   })
@@ -166,7 +169,9 @@ describe("a tenant's repository", () => {
     const ran = await run(tenant, 'check', '--fleet', '../fleet', '--branch', 'try', '-o', 'json')
     expect(ran.code).toBe(2)
     expect(json(ran)).toMatchObject({ result: 'error', errors: [{ code: 'not-followed' }] })
-    expect(json(ran).notSeen[0].reason).toBe('the source follows main; this clone is on try')
+    expect(json(ran).notSeen[0].reason).toBe(
+      `the source follows main; this clone is on try: --repo ${DEV}#main=DIR shows it`,
+    )
   })
 
   test('without an address it is refused', async () => {

@@ -48,7 +48,7 @@ const FOLLOWS = `cluster staging: it would follow "${FLEET_URL}#prod", not "${FL
 
 test('a sync that is to follow a branch that is not there is one required approval, and not visible', async () => {
   const { dir } = clone()
-  const reason = 'the source follows prod; this clone is on main'
+  const reason = `the source follows prod; this clone is on main: --repo ${FLEET_URL}#prod=DIR shows it`
   expect(await check(dir)).toEqual({
     code: 0,
     errors: [],
@@ -87,8 +87,8 @@ test('what is checked out stands for the branch that it is evaluated as, never f
 test.each([
   ['tag: v1.0.0', ['resource does not exist'], []],
   ['semver: 1.x', ['resource does not exist'], []],
-  ['tag: v2.0.0', [], ['the source follows v2.0.0; this clone is on main']],
-  ['semver: 3.x', [], ['the source follows 3.x; this clone is on main']],
+  ['tag: v2.0.0', [], [`the source follows v2.0.0; this clone is on main: --repo ${FLEET_URL}#v2.0.0=DIR shows it`]],
+  ['semver: 3.x', [], [`the source follows 3.x; this clone is on main: --repo ${FLEET_URL}#3.x=DIR shows it`]],
   ['branch: main', [], []],
 ])('a source that is to follow %s is that, not what is checked out', async (ref, errors, own) => {
   const { dir, git, commit } = emptyClone()

@@ -14,6 +14,16 @@ test('the widest column gives way, at spaces', () => {
   ])
 })
 
+test('a name is broken only where the table has no other way to fit', () => {
+  const rows = [['github-repositories-only', 'words that continue below']]
+  expect(table(['A', 'B'], rows, 42)).toEqual([
+    'A                         B',
+    'github-repositories-only  words that',
+    '                          continue below',
+  ])
+  expect(table(['A', 'B'], rows, 30)[1]).toBe('github-repositor  words that')
+})
+
 test('a word that alone is too long is broken', () => {
   expect(table(['A'], [['0123456789abcdef']], 12)).toEqual(['A', '0123456789ab', 'cdef'])
 })

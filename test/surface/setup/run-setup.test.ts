@@ -71,6 +71,19 @@ test('the form takes the manifest to GitHub, and the way back writes settings th
   expect(said.join('\n')).toContain('/installations/new')
 })
 
+test('a gate only is registered without a write permission to contents, and writes no trail', async () => {
+  const { url, done } = await start(...URL_ARGS, '--gate-only')
+  const form = await followForm(url)
+  expect(form.manifest).toMatchObject({ default_permissions: { checks: 'write', contents: 'read' } })
+  await fetch(await form.send())
+  await done
+  const env = parseEnv(readFileSync(join(directory, '.env'), 'utf8'))
+  expect(readConfig(env).trail).toBe(false)
+  const app = [...github.world.apps.values()].find(({ id }) => String(id) === env.APP_ID)
+  expect(app?.permissions).toMatchObject({ checks: 'write', contents: 'read' })
+  expect(said.join('\n')).toContain('grant "Contents: write"')
+})
+
 test('an organisation has a page of its own, for those who own it', async () => {
   const { url, done } = await start(...URL_ARGS.slice(0, 2), '--organization', 'acme')
   const form = await followForm(url)

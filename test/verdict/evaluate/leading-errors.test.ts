@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { changesOf } from '../../../src/verdict/diff/changes-of.ts'
 import { evaluateFleet } from '../../../src/verdict/evaluate-fleet.ts'
 import { groupFailures } from '../../../src/verdict/summary.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
@@ -41,6 +42,15 @@ test.each([
     { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]', 'deploy/base/web.yaml': 'kind: A\n\tb: c\n' },
     'a tab in the indentation',
   ],
+  ['a field of it is misspelled', { 'deploy/base/kustomization.yaml': 'resorces: [web.yaml]' }, 'field "resorces"'],
+  ...[
+    ['<<<<<<< HEAD\nkind: A\n=======\n', 'line 2: an unresolved merge conflict'],
+    ['kind: a: b\n', 'line 1: a key or list inside a value; quote the value'],
+  ].map(([text, said]): [string, object, string] => [
+    said!,
+    { 'deploy/base/kustomization.yaml': 'resources: [web.yaml]', 'deploy/base/web.yaml': text },
+    said!,
+  ]),
 ])('%s: patches that find nothing are below that error, once for all overlays', (_, base, said) => {
   const web = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n'
   const overlay = 'resources: [../base]\npatches: [{path: web.yaml}]\n'
@@ -71,4 +81,18 @@ test('a patch that finds nothing although all else builds is an error of its own
   expect(
     groupFailures(verdict.errors).map(({ failure, followers }) => [failure.message, failure.fix, followers]),
   ).toEqual([['patch: matches no ConfigMap named "wbe" in namespace "apps"', 'Did you mean "web"?', []]])
+})
+
+test('what follows from a part whose violation blocks is no error besides, and nothing of it is called deleted', () => {
+  const web = (more = '') => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: apps${more}}\n`
+  const dev = (more?: string) => ({
+    'deploy/kustomization.yaml': 'resources: [web.yaml]\npatches: [{path: patch.yaml}]\n',
+    ...{ 'deploy/web.yaml': web(more), 'deploy/patch.yaml': web() },
+  })
+  const [base, head] = [fleetOf(miniFleet({ dev: dev() })), fleetOf(miniFleet({ dev: dev(', labels: {5: x}') }))]
+  const { verdict } = evaluateFleet(head, { revisionSet: 'c', base })
+  expect([verdict.result, verdict.errors]).toEqual(['fail', []])
+  expect(new Set(verdict.violations.map(one => one.rule))).toEqual(new Set(['yaml-ambiguous']))
+  const { nodes } = changesOf(base, head)
+  expect(nodes.map(({ unknown, objects }) => [unknown, objects])).toEqual([['after', []]])
 })

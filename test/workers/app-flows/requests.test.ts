@@ -135,3 +135,26 @@ test('a push to the fleet reads the branch of each source once', async () => {
   const paths = stage.github.requests.map(({ path }) => path).filter(path => path.includes('/branches/'))
   expect(paths).toEqual([...new Set(paths)])
 }, 60_000)
+
+test('a push to the fleet that changes no verdict writes its own check only', async () => {
+  const { github } = stage
+  const writes = () =>
+    github.requests
+      .filter(({ method, route }) => method !== 'GET' && !route.includes('access_tokens'))
+      .map(({ path }) => path)
+  github.push({ repo: 'acme/fleet', branch: 'main', files: { 'docs.md': '# Unrelated\n' }, as: 'ada' })
+  await stage.settle()
+  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
+  expect(github.requests.filter(({ path }) => path.startsWith(`/repos/${DEV}/pulls`))).toEqual([])
+  github.forget()
+  const path = 'clusters/staging/tenants.yaml'
+  const text = github.readFile('acme/fleet', 'main', path)
+  github.push({
+    repo: 'acme/fleet',
+    branch: 'main',
+    files: { [path]: text.replace(/interval: \S+/g, 'interval: 7m') },
+    as: 'ada',
+  })
+  await stage.settle()
+  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
+}, 60_000)
