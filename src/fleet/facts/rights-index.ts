@@ -1,6 +1,6 @@
 import { FLUX_KINDS, HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
-import { display, idOf, isSubdomain, type KubeObject } from '../../kube/object.ts'
+import { display, groupOf, idOf, isSubdomain, type KubeObject } from '../../kube/object.ts'
 import {
   type AccountRequest,
   apiPlaceOf,
@@ -303,6 +303,8 @@ function applyRefusals(
   const refused: RightRefusal[] = []
   for (const object of objects) {
     const id = idOf(object)
+    const isRelease = kindOf(object) === HELM_RELEASE
+    if (mayAll && !isRelease && groupOf(id.apiVersion) !== RBAC_GROUP) continue
     const place = apiPlaceOf(id, custom)
     if ('problem' in place) continue
     if (!mayAll) {
@@ -317,7 +319,7 @@ function applyRefusals(
       const request = { verb: 'patch', ...place, name: id.name }
       refused.push({ object, user: user.name, request, without: reason, message })
     }
-    if (kindOf(object) === HELM_RELEASE) askRelease(authorizer, object, lockdown, refused)
+    if (isRelease) askRelease(authorizer, object, lockdown, refused)
   }
   ask(authorizer, user, kustomization, healthCheckRequests(kustomization, custom).requests, refused)
   return refused

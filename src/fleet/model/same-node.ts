@@ -180,9 +180,8 @@ function sameDeclaration(a: SourceDeclaration, b: SourceDeclaration): boolean {
 }
 
 /** Canonical text of each object; the same list is written only once. */
-export const objectTexts = oncePer((objects: readonly KubeObject[]): readonly string[] =>
-  objects.map(object => canonical(object.root)),
-)
+export const objectTexts = oncePer((objects: readonly KubeObject[]): readonly string[] => objects.map(textOf))
+const textOf = oncePer(({ root }: KubeObject) => canonical(root))
 
 /** Characters that are put together to be hashed at once, which is far cheaper than text by text. */
 const MAX_AT_ONCE = 1024 * 1024

@@ -331,9 +331,13 @@ export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetInde
   }
   const isGrant = ({ apiVersion, kind }: ReturnType<typeof idOf>) =>
     (LAST_STAGE.has(kind) || kind === 'ClusterRole') && groupOf(apiVersion) === RBAC_GROUP
-  const own = node.objects.filter(object => LAST_STAGE.has(idOf(object).kind) && isGrant(idOf(object)))
-  const waiting = waitingFor(node.key, index, before).flatMap(key => index.objectsOf(key))
-  return [...own, ...waiting.filter(object => isGrant(idOf(object)))].filter(isChanged).map(object => {
+  const waiting = waitingFor(node.key, index, before)
+  const wasHere = [node.key, ...waiting].filter(key => before.node(key)?.cluster === node.cluster)
+  const stood = new Set(wasHere.flatMap(key => before.objectsOf(key)))
+  const fresh = (objects: readonly KubeObject[]) => objects.filter(object => !stood.has(object))
+  const own = fresh(node.objects).filter(object => LAST_STAGE.has(idOf(object).kind) && isGrant(idOf(object)))
+  const late = fresh(waiting.flatMap(key => index.objectsOf(key))).filter(object => isGrant(idOf(object)))
+  return [...own, ...late].filter(isChanged).map(object => {
     const id = idOf(object)
     return { name: display(id), shown: objectPart(id.kind, id.namespace, id.name) }
   })
