@@ -54,6 +54,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
     'workers/commands/waive.ts',
     // `cancelled` on what was announced and never decided, too
     'workers/gate/publish-checks.ts',
+    // the approval of what a recorded command or request opened
+    'workers/gate/record-decision.ts',
     'workers/tenants/offboarding.ts',
   ],
   'checks.ts announceCheckRun': 'a check in progress',
