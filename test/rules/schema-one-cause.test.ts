@@ -36,6 +36,22 @@ test.each([
   expect(found(RELEASE.replace(right, wrong))).toEqual(expected)
 })
 
+test.each([
+  ['5min', 'violation'],
+  ['5', 'violation'],
+  ['1d', 'violation'],
+  ['1h30m', undefined],
+])('the interval %s, which every version of Flux reads alike: %s', (interval, level) => {
+  const text = RELEASE.replace('interval: 5m', `interval: ${interval}`).replace('apps', 'flux-system')
+  const files = {
+    'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, release.yaml]\n',
+    'clusters/staging/release.yaml': text,
+  }
+  const { verdict } = evaluateFleet(fleetOf(miniFleet({ fleet: files })), { revisionSet: '' })
+  const [first] = [...verdict.violations, ...verdict.warnings].filter(({ rule }) => rule === 'schema-mismatch')
+  expect(first?.level).toBe(level)
+})
+
 test('an object with many misspelled keys is compared a few times, not once for each key and version', () => {
   const keys = Array.from({ length: 200 }, (_, i) => `      hostNetwrok${i}: true\n`).join('')
   const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many, namespace: apps}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n${keys}      containers: [{name: a, image: a}]\n`

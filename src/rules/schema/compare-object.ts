@@ -130,12 +130,13 @@ function compared(
   return { answer, server: () => versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
 }
 
-/** What every version of Flux requires in `spec` and an object lacks: it is missing there, or misspelled. */
+/** What every version of Flux requires in `spec` and an object lacks: it is missing there, misspelled, or no duration. */
 function requiredProblems(problems: readonly Problem[], root: MapNode, requires = ''): readonly Problem[] {
-  const missing = requires.split(' ').filter(name => name !== '' && at(root, ['spec', name]) === undefined)
-  if (missing.length === 0) return []
+  const all = requires.split(' ')
+  const missing = all.filter(name => name !== '' && at(root, ['spec', name]) === undefined)
   return problems.filter(({ kind, path: [part, name, ...inner], names = [] }) => {
     if (part !== 'spec' || inner.length > 0) return false
+    if (name === 'interval' && !missing.includes(name)) return all.includes(name)
     if (kind === 'missing-field') return name === undefined || missing.includes(String(name))
     const meant = kind === 'unknown-field' ? probably(String(name), names) : undefined
     return meant !== undefined && missing.includes(meant)

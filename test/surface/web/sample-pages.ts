@@ -81,7 +81,9 @@ export function sampleCredentials(tenants = 2, place: { readonly repositoryId?: 
     groups: [
       {
         ...{ kind: 'in-clear', title: 'Plain-text Secrets', tone: 'bad' },
-        rows: [{ subject: 'Secret apps/<b>open</b>', note: 'has plain-text values', file: 'tenants/open.yaml', line: 3 }],
+        rows: [
+          { subject: 'Secret apps/<b>open</b>', note: 'has plain-text values', file: 'tenants/open.yaml', line: 3 },
+        ],
       },
       {
         ...{ kind: 'key', title: 'Deploy keys', tone: 'good' },

@@ -180,7 +180,7 @@ describe('/bailiwick gate', () => {
   test('without the permission it answers with what to click, and the file to import', async () => {
     const { reactions, reply } = await ask('ada')
     expect(reactions).toContain('rocket')
-    expect(reply).toContain('grant the App the permission **Administration: write**')
+    expect(reply).toContain('it lacks **Administration: write**')
     const file: unknown = JSON.parse(/```json\n([\s\S]*?)\n```/.exec(reply ?? '')?.[1] ?? '')
     expect(file).toMatchObject({
       ...{ name: 'Bailiwick', target: 'branch', enforcement: 'active', bypass_actors: [] },
