@@ -80,7 +80,7 @@ export const waiverUnused: Rule = {
   level: 'warning',
   title: 'Unused waiver',
   why: 'A waiver that matches no present finding stays in the file and accepts the same value when it returns.',
-  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml` if no open pull request needs it, or correct its rule, object or cluster.',
+  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml` if no open pull request needs it. Else correct its rule, object or cluster.',
 }
 
 /** The finding for an unneeded waiver, at the cluster's root. */

@@ -41,6 +41,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/branches/{branch}': 'contents: read',
   'GET /repos/{owner}/{repo}/compare/{basehead}': 'contents: read',
   'GET /repos/{owner}/{repo}/contents/{path}': 'contents: read',
+  'PUT /repos/{owner}/{repo}/contents/{path}': 'contents: write',
   'GET /repos/{owner}/{repo}/commits': 'contents: read',
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': 'contents: read',
   'GET /repos/{owner}/{repo}/git/commits/{commit_sha}': 'contents: read',
