@@ -201,15 +201,17 @@ export class MemoryCache<V> {
 
   set(key: string, value: V, bytes: number): void {
     if (bytes > this.#maxBytes) return
-    const before = this.#values.get(key)
-    if (before) this.#bytes -= before.bytes
-    this.#values.delete(key)
+    this.delete(key)
     this.#values.set(key, { value, bytes })
     this.#bytes += bytes
     while (this.#bytes > this.#maxBytes) {
-      const [oldest, { bytes: size }] = this.#oldest.next().value!
-      this.#values.delete(oldest)
-      this.#bytes -= size
+      const [oldest] = this.#oldest.next().value!
+      this.delete(oldest)
     }
+  }
+
+  delete(key: string): void {
+    this.#bytes -= this.#values.get(key)?.bytes ?? 0
+    this.#values.delete(key)
   }
 }

@@ -9,11 +9,8 @@ import {
   FLUX_INSTANCE,
   HELM_RELEASE,
   KUSTOMIZATION,
-  KUSTOMIZE_GROUP,
   kindsThat,
-  OPERATOR_GROUP,
   ROOT_NAMESPACE,
-  SOURCE_GROUP,
   sourceNamed,
 } from '../../kube/flux-kinds.ts'
 import { glance } from '../../kube/glance.ts'
@@ -311,10 +308,6 @@ const MAX_FLUX_FILES = 20_000
 /** Folders whose files are remembered, of all repositories. */
 const MAX_FOLDERS = 50_000
 
-const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP] as const
-/** What values of the chart flux-instance say, which name no API. */
-const VALUES = ['instance:', 'sync:', 'url:', 'path:'] as const
-
 /** By the id of a folder, which stands for its content, and by where it is: origins name the place. */
 const remembered = new Map<string, readonly FluxFile[]>()
 
@@ -345,8 +338,7 @@ const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 
 function read(tree: Tree, repository: string, entry: TreeEntry): FluxFile[] {
   const { path } = entry
-  const words = glance(tree, entry)?.words
-  if (!words || !(MARKS.some(mark => words.has(mark)) || VALUES.every(mark => words.has(mark)))) return []
+  if (!glance(tree, entry)?.root) return []
   return unlessRefused([], () => {
     const documents = parseDocuments({ repository, path }, tree.read(path))
     return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]

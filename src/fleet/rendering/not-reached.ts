@@ -4,7 +4,6 @@ import type { Origin } from '../../base/origin.ts'
 import { artifactPath } from '../../flux/artifact.ts'
 import { isKustomization, isKustomizationKind } from '../../flux/references.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import { KUSTOMIZE_GROUP } from '../../kube/flux-kinds.ts'
 import { glance } from '../../kube/glance.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -181,7 +180,7 @@ export const standingKustomizations = oncePer((tree: Tree): StandingKustomizatio
   let left = 0
   for (const entry of yamlFiles(tree)) {
     const look = glance(tree, entry)
-    if (look && !look.words.has(KUSTOMIZE_GROUP)) continue
+    if (look && !look.kustomization) continue
     room.files--
     room.bytes -= look?.size ?? 0
     if (!look || room.files < 0 || room.bytes < 0) left++

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { MemoryCache } from '../../git/object-store.ts'
 
 /**
  * What is read again and again, and seldom differs. Not what decides whether a check is written, and no single pull request:
@@ -20,18 +21,7 @@ interface Known {
  * the caller gets that answer: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
 export function withKnownAnswers(ask: typeof fetch): typeof fetch {
-  const kept = new Map<string, Known>()
-  let size = 0
-  const drop = (key: string) => {
-    size -= kept.get(key)?.text.length ?? 0
-    kept.delete(key)
-  }
-  const keep = (key: string, known: Known) => {
-    drop(key)
-    kept.set(key, known)
-    size += known.text.length
-    for (const oldest of kept.keys()) if (size > MAX_KEPT) drop(oldest)
-  }
+  const kept = new MemoryCache<Known>(MAX_KEPT)
   return async (input, init) => {
     const { method, url, headers } = new Request(input, { ...init, body: null })
     if (method !== 'GET' || !READ_AGAIN.test(new URL(url).pathname)) return ask(input, init)
@@ -41,14 +31,14 @@ export function withKnownAnswers(ask: typeof fetch): typeof fetch {
     if (known) headers.set('if-none-match', known.etag)
     const response = await ask(input, { ...init, headers })
     if (known && response.status === 304) {
-      keep(key, known)
       const merged = new Headers(Object.fromEntries([...known.headers, ...response.headers]))
       return Object.defineProperty(new Response(known.text, { headers: merged }), 'url', { value: response.url })
     }
     const etag = response.headers.get('etag')
     const text = response.status === 200 && etag !== null ? await response.clone().text() : ''
-    if (etag === null || text === '' || mayGetNextPage(url, text, response.headers)) drop(key)
-    else keep(key, { etag, text, headers: response.headers })
+    kept.delete(key)
+    if (etag !== null && text !== '' && !mayGetNextPage(url, text, response.headers))
+      kept.set(key, { etag, text, headers: response.headers }, text.length)
     return response
   }
 }

@@ -52,16 +52,16 @@ export function table(
   look = '',
 ): Html {
   const heads = titles.map(title => (typeof title === 'string' ? html`<th scope="col">${title}</th>` : title))
+  const names = heads.map(head => head.toString().replace(/<[^>]*>/g, ''))
   return html`<div class="scroll${look}" role="region" aria-label="${label}" tabindex="0"><table>
 ${caption !== undefined && html`<caption>${caption}</caption>\n`}<thead><tr>${heads}</tr></thead>
 <tbody>
-${rows.map(row => html`${titled(row, heads)}\n`)}</tbody>
+${rows.map(row => html`${titled(row, names)}\n`)}</tbody>
 </table></div>`
 }
 
 /** A row with the title of its column at each cell. */
-function titled(row: Content, heads: readonly Html[]): Html {
-  const titles = heads.map(head => head.toString().replace(/<[^>]*>/g, ''))
+function titled(row: Content, titles: readonly string[]): Html {
   let at = 0
   return new Html([shown(row).replace(/<t[dh](?=[ >])/g, cell => `${cell} data-title="${titles[at++] ?? ''}"`)])
 }

@@ -30,7 +30,7 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
       if (entry.type === 'directory') open.push(entry.path)
       if (entry.type !== 'file' || !(STRUCTURED.test(entry.path) || FLAT.test(entry.path))) continue
       const look = glance(tree, entry)
-      if (!look?.words.has('sops')) continue
+      if (!look?.sops) continue
       left -= look.size
       if (left < 0) throw tooMuch(repository, entry.path)
       if (withoutSops.has(formatOf(entry))) continue
