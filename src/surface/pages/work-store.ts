@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { ApplyResults } from '../../cluster/channel/apply-results.ts'
 import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
 import type { Log } from '../../process/log.ts'
@@ -119,6 +119,17 @@ export class StatementStore {
   async of(place: Place): Promise<Statement | undefined> {
     const bytes = await this.#store.get(keyOf(place))
     return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
+  }
+
+  /** Notes our comment on a pull request, once it has this text. */
+  noteComment(place: Place, id: number, body: string): Promise<void> {
+    return this.#store.put(`comment ${keyOf(place)}`, Buffer.from(`${id} ${hash('sha256', body)}`))
+  }
+
+  /** Our comment on a pull request, if it was noted with another text. */
+  async commentToChange(place: Place, body: string): Promise<number | undefined> {
+    const [id, text] = (await this.#store.get(`comment ${keyOf(place)}`))?.toString().split(' ') ?? []
+    return id === undefined || text === hash('sha256', body) ? undefined : Number(id)
   }
 
   close(): Promise<void> {
