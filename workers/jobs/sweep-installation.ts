@@ -16,6 +16,7 @@ import {
   settleRepository,
   stalenessOf,
   stalenessOfChecks,
+  sweepAfterPause,
 } from '../gate/settle.ts'
 import { isOffboarding } from '../tenants/offboarding.ts'
 import { leftKeys } from '../tenants/open-onboarding.ts'
@@ -57,6 +58,7 @@ export async function sweepInstallation(
     const isRepeated = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
     if (isDue(staleness) && !isRepeated) await evaluatePull(context, id, one, 0)
   }
+  await sweepAfterPause(context, installation)
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 

@@ -92,6 +92,19 @@ export interface Statement {
   readonly fixes: readonly OfferedFix[]
 }
 
+/** A fleet admin lets every pull request of a fleet pass for a while. */
+interface Pause {
+  readonly by: string
+  readonly reason: string
+  /** ISO time. */
+  readonly until: string
+}
+
+interface PausedFleet {
+  readonly repository: { readonly id: number }
+  readonly branch: string
+}
+
 interface Place {
   readonly owner: string
   readonly repo: string
@@ -103,7 +116,7 @@ export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 
 
 /**
  * Stores the last comment and suggestions for each pull request, between the job that evaluates it and the job that
- * posts them.
+ * posts them, and which fleets are paused.
  */
 export class StatementStore {
   readonly #store: TtlStore
@@ -121,6 +134,18 @@ export class StatementStore {
     return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
   }
 
+  /** Pauses a fleet until a time; without a pause it blocks again. A pause that is lost blocks, too. */
+  async setPause(fleet: PausedFleet, pause?: Pause): Promise<void> {
+    if (pause) await this.#store.put(pauseKey(fleet), Buffer.from(JSON.stringify(pause)))
+    else await this.#store.delete(pauseKey(fleet))
+  }
+
+  async pauseOf(fleet: PausedFleet): Promise<Pause | undefined> {
+    const bytes = await this.#store.get(pauseKey(fleet))
+    const pause = bytes && (JSON.parse(bytes.toString('utf8')) as Pause)
+    return pause && Date.parse(pause.until) > Date.now() ? pause : undefined
+  }
+
   /** Notes our comment on a pull request, once it has this text. */
   noteComment(place: Place, id: number, body: string): Promise<void> {
     return this.#store.put(`comment ${keyOf(place)}`, Buffer.from(`${id} ${hash('sha256', body)}`))
@@ -136,6 +161,8 @@ export class StatementStore {
     return this.#store.close()
   }
 }
+
+const pauseKey = ({ repository, branch }: PausedFleet): string => `pause ${repository.id} ${branch}`
 
 /** GitHub names ignore case. */
 const keyOf = ({ owner, repo, pull }: Place): string => `${owner}/${repo}#${pull}`.toLowerCase()
