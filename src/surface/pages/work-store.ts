@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { ApplyResults } from '../../cluster/channel/apply-results.ts'
 import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
+import type { TestMerge } from '../../github/pull-request.ts'
 import type { Log } from '../../process/log.ts'
 import type { OfferedFix } from '../../verdict/suggestions.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
@@ -92,6 +93,12 @@ export interface Statement {
   readonly fixes: readonly OfferedFix[]
 }
 
+/** What a pull request got, for which merge. */
+interface NotedVerdict {
+  readonly merge: TestMerge
+  readonly print: string
+}
+
 /** A fleet admin lets every pull request of a fleet pass for a while. */
 interface Pause {
   readonly by: string
@@ -132,6 +139,17 @@ export class StatementStore {
   async of(place: Place): Promise<Statement | undefined> {
     const bytes = await this.#store.get(keyOf(place))
     return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
+  }
+
+  /** Notes the verdict of a pull request; without one, what was noted before does not count. */
+  async noteVerdict(place: Place, noted: NotedVerdict | undefined): Promise<void> {
+    if (noted) await this.#store.put(`verdict ${keyOf(place)}`, Buffer.from(JSON.stringify(noted)))
+    else await this.#store.delete(`verdict ${keyOf(place)}`)
+  }
+
+  async verdictOf(place: Place): Promise<NotedVerdict | undefined> {
+    const bytes = await this.#store.get(`verdict ${keyOf(place)}`)
+    return bytes && (JSON.parse(bytes.toString('utf8')) as NotedVerdict)
   }
 
   /** Pauses a fleet until a time; without a pause it blocks again. A pause that is lost blocks, too. */
