@@ -62,7 +62,6 @@ test("a change of what one tenant deploys has its open pull requests judged agai
 test('a change of the rules is compared for everybody: who gets another verdict is judged again', async () => {
   const config = 'severities: [\n'
   expect(await pushToFleet({ '.github/bailiwick.yaml': config })).toContain(`${DEV}#${dev}`)
-  expect(said(stage.github, DEV, 'dev')).toMatchObject({ conclusion: 'failure' })
   await pushToFleet({}, ['.github/bailiwick.yaml'])
 }, 60_000)
 
