@@ -68,7 +68,7 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
       message: isKustomization
         ? `${policy} no longer waits for policies`
         : which === ''
-          ? `${policy} changes, so that policies may deny less than before`
+          ? `${policy} changes, so that policies may deny more or less than before`
           : `${policy} denies less than before${which}`,
     }
   })

@@ -35,17 +35,17 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const present = new Set(head.nodes.flatMap(node => [...idsOf(node), ...madeBy(node)]))
   const unseen = new Set(head.nodes.filter(isUnseen).map(({ cluster }) => cluster))
   const isThere = ({ cluster }: FleetNode, target: string) => present.has(`${cluster} ${target}`)
-  const isMeant = similarNames(present)
+  const meantBy = similarNames(present)
   const broken = fresh.filter(use => {
     if (isThere(use.node, use.target)) return false
     const was = known.get(placeOf(use))
     if (was !== undefined && isThere(use.node, was)) return true
     const isByHand = /^(Secret|ConfigMap)\//.test(use.target)
-    return !isByHand && !unseen.has(use.node.cluster) && isMeant(use)
+    return !isByHand && !unseen.has(use.node.cluster) && meantBy(use) !== undefined
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => isLookedFor(use) && !isThere(use.node, use.target))
-  return [...new Map(missing.map(use => [placeOf(use), failure(use)])).values()]
+  return [...new Map(missing.map(use => [placeOf(use), failure(use, meantBy(use))])).values()]
 }
 
 const isUnseen = ({ error, holes, source }: FleetNode) =>
@@ -59,10 +59,10 @@ const isLookedFor = ({ node, object, target }: Use) =>
 const MAX_PAIRS = 20_000_000
 
 /**
- * Whether a similar name exists beside the one referenced: a source that is not in git at all may be applied by hand.
- * A tenant decides how many names there are, and how long: beyond the limit each counts as similar.
+ * The similar name that exists beside the one referenced: a source that is not in git at all may be applied by hand.
+ * A tenant decides how many names there are, and how long: beyond the limit each counts as similar, to an empty name.
  */
-function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
+function similarNames(present: ReadonlySet<string>): (use: Use) => string | undefined {
   const beside = Map.groupBy(present, placeBefore)
   let left = MAX_PAIRS
   return use => {
@@ -70,7 +70,7 @@ function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
     const start = placeBefore(id)
     const names = (beside.get(start) ?? []).map(one => one.slice(start.length))
     left -= (id.length - start.length) * names.reduce((sum, { length }) => sum + length, 0)
-    return left < 0 || probably(id.slice(start.length), names) !== undefined
+    return left < 0 ? '' : probably(id.slice(start.length), names)
   }
 }
 
@@ -115,8 +115,10 @@ const needsOf = oncePer((object: KubeObject): readonly NeededObject[] => {
   return [...needs, ...reads]
 })
 
-function failure({ node, object, path, target }: Use): NodeFailure {
+function failure({ node, object, path, target }: Use, meant: string | undefined): NodeFailure {
   const message = `${objectText(object)}: ${shownId(target)} not found, because no object of the fleet declares it. Flux would wait for it`
-  const fix = 'Declare the object in the fleet, or correct its kind, name and namespace.'
+  const fix = meant
+    ? `Did you mean ${shownId(`${placeBefore(target)}${meant}`)}?`
+    : 'Declare the object in the fleet, or correct its kind, name and namespace.'
   return failureOf(node, { code: 'flux-invalid', message, fix }, originAt(object.root, path))
 }

@@ -9,6 +9,7 @@ import { isMisplacedClusterKind } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
 import { originAt, type Path } from '../../kube/node.ts'
 import { isNamespaceName } from '../../kube/object.ts'
+import { lostCause } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
 import { accountCause } from '../identity/account-rights.ts'
 import {
@@ -84,6 +85,7 @@ function* foreignTarget(subject: Subject, tenant: string, path: Path, context: R
   const own = ownNamespaces(index, cluster, tenant)
   const what = path.join('.')
   yield subject.asNode(index).violation(path, target, {
+    follows: [lostCause(subject.id.namespace)],
     message: message`${subject.who} has ${part('field', what)} ${quoted('object', target)}. Tenant ${quoted('tenant', tenant)} may only deploy to ${own}. Flux accepts it: only the permissions of the account limit it.`,
     fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
     ...allowedNamespaces(index, cluster, tenant, 'set'),

@@ -54,7 +54,8 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const isSame = context.before?.node(node.key)?.identity.user === node.identity.user
   const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
   const owner = subject.text(['metadata', 'labels', CAPSULE_LABEL]) ?? tenant
-  const follows = [...(flag ? [flag] : []), objectCause({ kind: 'Tenant', namespace: '', name: owner })]
+  const gone = objectCause({ kind: 'Tenant', namespace: '', name: owner })
+  const follows = [...(flag ? [flag] : []), ownerCause(node.namespace), gone]
   const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
     subject.violation(path, value, { follows, message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
@@ -107,6 +108,9 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
     yield object.owners ? { ...found, origin: object.owners.origin } : found
   }
 }
+
+/** That another tenant owns a namespace: what its account then writes elsewhere follows. */
+const ownerCause = (namespace: string) => objectCause({ kind: 'owner', namespace, name: '' })
 
 /** Only Capsule lets a tenant write a Namespace, and only one that the platform does not write. */
 function mayWrite({ id, node }: Subject, index: FleetIndex): boolean {
@@ -261,6 +265,8 @@ function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { in
   const words = namespaceAnswer(index, node, object, known)
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
   return subject.violation(path, `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`, {
+    leads: [ownerCause(id.name)],
+    follows: [objectCause({ kind: 'Tenant', namespace: '', name: to })],
     ...(renamedAt ? { origin: renamedAt } : {}),
     message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} gives it to ${quoted('tenant', to)}. ${why}. ${answer}`,
     fix: message`${edit}. To move the namespace, waive the rule for it or merge with an override.`,

@@ -9,6 +9,7 @@ import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
 import { FLUX_INSTANCE, fluxKind, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { lostCause } from '../capsule/capsule-users.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
 import { fluxMarks } from './apply-marks.ts'
 
@@ -76,14 +77,16 @@ export function removalOf(
   object: KubeObject,
   { key }: FleetNode,
   index: FleetIndex,
-): Pick<Violation, 'isBefore' | 'leads' | 'follows'> {
+): Pick<Violation, 'origin' | 'isBefore' | 'leads' | 'follows'> {
   const own = objectCause(idOf(object))
   const { file, line } = object.root.origin
   const isMoved = (one: KubeObject) =>
     one.root.origin.line === line && one.root.origin.file === file && kindOf(one) === kindOf(object)
   const move = moveCause(object)
   // asked of the index, because the node may be another one than the rule runs for
-  if (move === undefined || !index.objectsOf(key).some(isMoved)) return { isBefore: true, leads: [own] }
+  // the line of a transformer that wrote its name is none to edit: the object's own is one for all clusters
+  const origin = move === undefined ? {} : { origin: object.root.origin }
+  if (move === undefined || !index.objectsOf(key).some(isMoved)) return { ...origin, isBefore: true, leads: [own] }
   return { isBefore: true, leads: [own, move], follows: [move] }
 }
 
@@ -128,8 +131,11 @@ function* removedTenant(
       kind === 'Namespace'
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
+    const removal = removalOf(object, node, index)
+    const homes = kind === 'Namespace' ? [] : (before.capsuleHomesOf(node.cluster).get(name) ?? [])
     yield new Subject({ node, object }).violation(['metadata', 'name'], 'removed', {
-      ...removalOf(object, node, index),
+      ...removal,
+      leads: [...(removal.leads ?? []), ...homes.map(lostCause)],
       message: message`${by ? message`${objectPart('Kustomization', by.namespace, by.name)} is removed or renamed, so Flux would delete ${objectPart(kind, '', name)}. With it,` : message`${objectPart(kind, '', name)} is removed. With it,`} Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', by ? 'Kustomization' : kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     })

@@ -54,7 +54,7 @@ export const policyLoosened: Rule = {
       const who = whoOf(object)
       yield new Subject({ node: root, object }).violation([], value, {
         origin,
-        message: message`${who} ${what}. Less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
+        message: message`${who} ${what}. Allowed: policies as they were, or a change that a fleet admin approves. The API server accepts it.`,
         fix: message`Restore ${who}, or have a fleet admin approve the change.`,
       })
     }
@@ -228,7 +228,7 @@ interface ChangedPolicy {
   /** The object as it is, or as it was if removed. */
   readonly object: KubeObject
   readonly origin: Origin
-  /** How it changes, as the predicate of a sentence. */
+  /** How it changes, as the predicate of a sentence, and what that does. */
   readonly what: Message
   readonly value: string
 }
@@ -252,7 +252,8 @@ function* changedPolicies(before: FleetIndex, index: FleetIndex, cluster: string
   for (const object of EXCEPTION_KINDS.flatMap(kind => of(index, kind))) {
     const { namespace, name } = idOf(object)
     const isNew = !before.platformObject(cluster, kindOf(object), namespace, name)
-    if (isNew && exceptedPolicy(before, cluster, object)) yield change(object, message`exempts objects from a policy`)
+    if (isNew && exceptedPolicy(before, cluster, object))
+      yield change(object, message`exempts objects from a policy. ${LESS}`)
   }
   const parts = policies.flatMap(({ root }) => [...partsIn(root)])
   const isRead = (object: KubeObject) => parts.some(([key, node]) => PARAMETERS.has(key) && isNamed(object, node))
@@ -270,9 +271,11 @@ function* changedPolicies(before: FleetIndex, index: FleetIndex, cluster: string
       return read && selects(read, was!) !== excludes && selects(read, is!) === excludes
     })
     const labels = (at(object.root, ['metadata', 'labels']) ?? object.root).origin
-    if (isLost) yield change(object, message`changes its labels, by which policies select`, labels)
+    if (isLost) yield change(object, message`changes its labels, by which policies select. ${LESS}`, labels)
   }
 }
+
+const LESS = message`Less may be denied than before this change`
 
 function* changesOf(
   before: FleetIndex,
@@ -285,11 +288,11 @@ function* changesOf(
   for (const was of objects) {
     const { namespace, name } = idOf(was)
     const [old, is] = [before, index].map(one => one.platformObject(cluster, kindOf(was), namespace, name))
-    if (!is) yield change(was, message`${role ?? message``}is removed`)
+    if (!is) yield change(was, message`${role ?? message``}is removed. ${LESS}`)
     else if (is.root !== old!.root && textOf(is, isParameter) !== textOf(old!, isParameter))
       yield change(
         is,
-        message`${role ?? message``}is changed`,
+        message`${role ?? message``}is changed. Bailiwick cannot tell whether policies deny less than before`,
         originAt(is.root, firstChange(at(old!.root, ['spec']), at(is.root, ['spec']), ['spec']) ?? []),
       )
   }

@@ -9,6 +9,7 @@ import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../kube/cap
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { textsOf } from '../../kube/read-fields.ts'
+import { lostCause } from '../capsule/capsule-users.ts'
 import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/confinement.ts'
 import { isUnlooked } from '../namespaces/object-identity.ts'
@@ -86,6 +87,7 @@ function* foreignReference(subject: Subject, reference: Reference, context: Rule
   const answer = fluxAnswer(reference, locked, access)
   const value = `${reference.kind}/${target}/${reference.name}`
   yield subject.asNode(index).violation(reference.path, value, {
+    follows: [lostCause(namespace)],
     message: message`${subject.who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
     ...fixOf(context, node, namespace, reference),
   })

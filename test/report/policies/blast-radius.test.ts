@@ -81,7 +81,7 @@ test('what a policy refused before is not listed, what it lets in is', () => {
   const { verdict } = compared(world(LOW, dev), world(undefined, dev, maps('ops', ['x'])))
   expect(verdict.requiredApprovals.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([
     'policy-loosened: ValidatingAdmissionPolicy levels denies less than before: 2 objects that it denied pass',
-    'policy-loosened: ValidatingAdmissionPolicyBinding bound changes, so that policies may deny less than before',
+    'policy-loosened: ValidatingAdmissionPolicyBinding bound changes, so that policies may deny more or less than before',
   ])
   expect(impactSection(verdict, '')?.list).toContain('no longer denies 2 objects of 2 tenants')
 })

@@ -351,6 +351,59 @@ const rows: Record<string, Row> = {
       'HelmRepository ops/podinfo, HelmRelease ops/podinfo are defined twice: their files are included more than once',
     ],
   },
+  'the Flux label of a Capsule home that another tenant gets: what its account labels follows': {
+    world: CAPSULE,
+    base: [
+      {
+        in: TENANT,
+        from: '  name: my-tenant\n',
+        to: '  name: my-tenant\n  labels: {toolkit.fluxcd.io/tenant: my-tenant}\n',
+      },
+      {
+        in: 'my-tenant/config/namespaces/namespaces.yaml',
+        from: '  labels:',
+        to: '  labels:\n    toolkit.fluxcd.io/tenant: my-tenant',
+      },
+    ],
+    edits: [{ in: TENANT, from: 'toolkit.fluxcd.io/tenant: my-tenant', to: 'toolkit.fluxcd.io/tenant: my-tennant' }],
+    groups: [
+      [
+        'namespace-ownership staging tenants/my-tenant.yaml:5',
+        'namespace-ownership staging config/namespaces/namespaces.yaml:6',
+      ],
+    ],
+  },
+  'the rbac.yaml of a base, which two overlays render': {
+    edits: [{ in: 'fleet/tenants/base/dev-team/kustomization.yaml', from: '  - rbac.yaml' }],
+    groups: [
+      [
+        'mass-deletion production,staging tenants/base/dev-team/rbac.yaml:1',
+        'namespace-confinement production,staging tenants/base/dev-team/sync.yaml:22',
+        'identity-object-tamper production,staging tenants/base/dev-team/rbac.yaml:8',
+        'identity-object-tamper production,staging tenants/base/dev-team/rbac.yaml:16',
+        'prune-account-removed production,staging tenants/base/dev-team/rbac.yaml:1',
+      ],
+    ],
+  },
+  'a Capsule Tenant under another name, whose home has its label': {
+    world: CAPSULE,
+    base: [
+      {
+        in: TENANT,
+        from: '  name: my-tenant\n',
+        to: '  name: my-tenant\n  labels: {capsule.clastix.io/tenant: my-tenant}\n',
+      },
+    ],
+    edits: [{ in: TENANT, after: 'kind: Tenant', from: 'name: my-tenant', to: 'name: my-tenants' }],
+    groups: [
+      [
+        'mass-deletion staging tenants/my-tenant.yaml:16',
+        'namespace-ownership staging tenants/my-tenant.yaml:5',
+        'namespace-ownership staging config/namespaces/namespaces.yaml:6',
+        'account-cannot-apply staging config/syncs.yaml:23',
+      ],
+    ],
+  },
   'another definition of two objects: an error for each': {
     edits: [
       {
