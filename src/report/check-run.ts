@@ -29,7 +29,7 @@ import {
 import { matrixTable } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { decisionSentences } from './text/decisions.ts'
+import { decisionSentences, untilText } from './text/decisions.ts'
 import { count, headlineOf, limitsText } from './text/findings.ts'
 import { fitBudget, fold, type Section, VISIBLE_LINES } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
@@ -170,7 +170,11 @@ function decidedTitle(outcome: GateOutcome, decisions: HumanDecisions): string |
   const { hold, override, missing } = decisions
   const { by } = decide(outcome, decisions)
   if (by === 'hold') return `On hold by ${hold?.by}`
-  if (by === 'override') return `Overridden by ${override?.by}: ${override?.reason}`
+  if (by === 'override') {
+    const { until } = override ?? {}
+    const what = until === undefined ? 'Overridden' : `Paused until ${untilText(until)}`
+    return `${what} by ${override?.by}: ${override?.reason}`
+  }
   if (by !== 'required-approval') return undefined
   const isFork = missing.every(({ rule }) => rule === 'gate-fork-untrusted')
   if (outcome && !(outcome instanceof BailiwickError) && missing.every(({ rule }) => rule === UNSEEN_CHANGE)) {

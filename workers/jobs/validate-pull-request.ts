@@ -19,6 +19,7 @@ import { isLabeledHold } from '../gate/human-decisions.ts'
 import { dropPull, keepPull } from '../gate/keep-pages.ts'
 import { announceSlow, cancelOvertakenRuns, HeadRuns, publishChecks, watched } from '../gate/publish-checks.ts'
 import { checksAt, isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/settle.ts'
+import { noteVerdict } from '../gate/unchanged-verdict.ts'
 
 /**
  * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and
@@ -101,6 +102,8 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
     publishChecks(subject, { writer, about: pull, runs: latest, again: rerun }, checks, decided),
   )
   await keepPull(subject, pull, { own: own.evaluated, shown, page: detailsUrl })
+  const merge = others.length === 0 ? await merging.catch(() => undefined) : undefined
+  if (merge) await noteVerdict(subject, pull, merge, own.evaluated)
   await supersedeRuns(
     async () => writer,
     present,
