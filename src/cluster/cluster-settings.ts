@@ -170,12 +170,12 @@ function readCredentials(key: Settings, service: KeyService): KmsCredentials {
   }
   const one = (...names: string[]) => {
     if (names.filter(name => key.has(name)).length !== 1)
-      throw key.wrong('credentials', `are not set: it needs exactly one of ${names.join(' and ')}`)
+      throw key.wrong('', `needs exactly one of ${names.join(' and ')}`)
   }
   switch (service) {
     case 'aws':
       one('credentialsFile', 'tokenFile')
-      if (key.has('role') !== key.has('tokenFile')) throw key.wrong('role', 'needs `role` and `tokenFile` together')
+      if (key.has('role') !== key.has('tokenFile')) throw key.wrong('', 'needs `role` and `tokenFile` together')
       if (key.has('credentialsFile')) return { type: 'file', file: key.path('credentialsFile') }
       return { type: 'web-identity', role: text('role', ROLE, 'the ARN of a role'), tokenFile: key.path('tokenFile') }
     case 'gcp':
@@ -225,9 +225,10 @@ export class Settings {
     return this.#map.get(key)
   }
 
-  only(allowed: readonly string[]): void {
+  /** Refuses every key that is neither allowed nor left alone. */
+  only(allowed: readonly string[], alone: readonly string[] = []): void {
     for (const key of this.#map.keys()) {
-      if (allowed.includes(key)) continue
+      if (allowed.includes(key) || alone.includes(key)) continue
       const meant = probably(key, allowed)
       const what = `is an unknown key. Allowed: ${allowed.join(', ')}`
       throw this.wrong(visible(key, 100), what, meant && `Did you mean ${meant}?`)
@@ -257,11 +258,16 @@ export class Settings {
   list(key: string): Settings[] {
     const value = this.#map.get(key)
     if (!Array.isArray(value)) throw this.wrong(key, 'is not a list')
-    return value.map((item: unknown, index) => new Settings(item, this.file, `${this.at && `${this.at}.`}${key}[${index}]`))
+    return value.map((item: unknown, index) => new Settings(item, this.file, `${this.#placeOf(key)}[${index}]`))
   }
 
+  /** The error for a key; '' is the map itself. */
   wrong(key: string, what: string, fix?: string): BailiwickError {
-    return wrongSetting(this.file, `${this.at && `${this.at}.`}${key}`, what, fix)
+    return wrongSetting(this.file, this.#placeOf(key), what, fix)
+  }
+
+  #placeOf(key: string): string {
+    return [this.at, key].filter(part => part !== '').join('.')
   }
 }
 

@@ -111,7 +111,7 @@ const SECONDS = [10, 86_400] as const
 function readBinding(one: Settings, removed: Set<string>): ClusterBinding {
   const gone = one.keys().filter(key => removedWarning(`${key} of clusters.yaml`) !== undefined)
   for (const key of gone) removed.add(removedWarning(`${key} of clusters.yaml`)!)
-  one.only([...KEYS, ...gone])
+  one.only(KEYS, gone)
   const name = one.text('name')
   if (!LABEL.test(name)) throw one.wrong('name', `${name} is not lower-case letters, digits and "-"`)
   const fleet = normaliseUrl(one.text('fleet'))
