@@ -1,6 +1,5 @@
 import type { OurCheckRun } from '../../src/github/checks.ts'
 import {
-  assertComputed,
   type ListedPullRequest,
   listOpenPullRequests,
   type PullRequest,
@@ -31,13 +30,14 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest({ ...data, octokit }, data.pull)
   if (pull?.state !== 'open') return dropPull(context, data, data.pull)
-  // no other request before GitHub has computed the merge; the last attempt publishes that it has not
-  if (!attempt.lastAttempt) assertComputed(data, pull)
   const subject = await openCase(context, data, attempt, octokit)
   if (!subject) return
   const writer = await openWriter(context, data.installation, subject.repository)
   const merging = startMerge(subject, pull)
-  await merging.catch(() => undefined) // its error is published
+  await merging.catch(error => {
+    // no other request before the merge is known; the last attempt publishes that it is not, and every other error
+    if (pull.mergeable === null && !attempt.lastAttempt) throw error
+  })
   const bases = await readBases(subject)
   const checks = await bases.checksOf([pull.base.ref])
   const head = new HeadRuns(context.queue, subject, pull.head.sha)

@@ -239,7 +239,7 @@ class Lane {
     this.#forget(now)
     const sooner = this.#waiting.filter(({ rank }) => rank < RANKS.other).length
     const over = this.#gone.length + sooner - this.#pace.anHour
-    if (over >= 0) throw exhausted((this.#gone[over + ENOUGH] ?? now) + HOUR_MS - now)
+    if (over >= 0) throw exhausted(this.#pace.anHour, (this.#gone[over + ENOUGH] ?? now) + HOUR_MS - now)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push({ ...write, go: resolve })
     this.#serve()
@@ -282,7 +282,7 @@ class Lane {
   }
 }
 
-function exhausted(ms: number): BailiwickError {
-  const what = 'Bailiwick has used the requests that change something which GitHub allows in an hour'
+function exhausted(writes: number, ms: number): BailiwickError {
+  const what = `Bailiwick wrote ${writes} times to GitHub in the last hour, and GitHub allows 500`
   return new BailiwickError('github-unavailable', what, { retryAfter: Math.ceil(ms / 1000), limited: true })
 }

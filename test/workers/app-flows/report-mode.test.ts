@@ -32,6 +32,9 @@ test('nothing blocks, and the title says that it would', async () => {
   expect(run).toMatchObject({ conclusion: 'success' })
   expect(run.output.title).toMatch(/^Would block \(report mode\): 1 violation in dev-team \(staging\)/)
   expect(run.output.summary).toContain('1 reported violation (critical)')
+  expect(github.commentsOf(DEV, pull).at(-1)?.body).toMatch(
+    /Nothing blocks, because the fleet only reports violations\. Next: fix `staging\/stray\.yaml:\d+` before it blocks them\./,
+  )
   expect(run.annotations).toMatchObject([{ path: 'staging/stray.yaml', annotation_level: 'warning' }])
   expect(github.merge({ repo: DEV, pull, as: 'dora' })).toMatchObject({ status: 200 })
   await stage.settle()
