@@ -1,5 +1,6 @@
 import { codeWord, listed, type Message, message, part, untyped } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
+import { objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../../fleet/facts/reconcilers.ts'
 import { identityPart, namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
@@ -37,6 +38,7 @@ export const kubeconfigRef: Rule = {
         ? message`${part('value', kind)} ${quoted('object', name)}${of}`
         : message`neither a Secret nor a ConfigMap`
       yield subject.asNode(context.index).violation(path, `${kind} ${name} ${key}`, {
+        follows: [keyCause(subject, name)],
         message: message`${subject.who} uses the kubeconfig in ${what} of ${namespacePart(subject.id.namespace)}. The platform did not give it to this tenant. Allowed: ${allowedText(context, subject)}.`,
         fix: message`Remove ${codeWord('spec.kubeConfig')}, or set ${codeWord('spec.kubeConfig.secretRef.name')} to the tenant's kubeconfig.`,
       })
@@ -130,6 +132,8 @@ function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace 
   return MAKERS.some(kind => index.renderedAnywhere(cluster, kind).some(({ object }) => states(object)))
 }
 
+const keyCause = ({ id: { namespace } }: Subject, name: string) => objectCause({ kind: 'kubeConfig', namespace, name })
+
 /** Another key of the same Secret, which is not in git: the addon, the worker and people write the former key. */
 function* otherKey(subject: Subject, index: FleetIndex, was: KubeObject): Iterable<Violation> {
   const { node, object, id } = subject
@@ -141,6 +145,7 @@ function* otherKey(subject: Subject, index: FleetIndex, was: KubeObject): Iterab
   if (index.versionsOf(node.cluster, '/Secret', id.namespace, now.name).length > 0) return
   const key = now.key ?? 'value'
   yield subject.violation(now.key === undefined ? SECRET : [...SECRET, 'key'], `key ${key}`, {
+    leads: [keyCause(subject, now.name)],
     message: message`${subject.who} reads the key ${quoted('value', key)} of ${objectPart('Secret', id.namespace, now.name)}: before this change it read ${quoted('value', then.key ?? 'value')}. Allowed: the key of before, where the Secret is not in git. Flux: KubeConfig secret ${quoted('object', now.name)} does not contain a ${quoted('value', key)} key.`,
     fix: message`Set ${codeWord('spec.kubeConfig.secretRef.key')} to ${quoted('value', then.key ?? 'value')}.`,
   })

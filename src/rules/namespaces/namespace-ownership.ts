@@ -8,12 +8,14 @@ import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP, CAPSULE_LABEL, mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { declaredIn, TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
-import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { ACCOUNT_FIELD, GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
+import { accountOf } from '../../kube/rbac/policy-rule.ts'
 import { namespaceAnswer } from '../capsule/capsule-denied.ts'
-import { namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
+import { lostCause, namesOf, tenantsOwnedBy } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
+import { accountCause } from '../identity/account-rights.ts'
 import { lostDefaultAccount } from '../identity/default-account.ts'
 import { type Rule, type RuleContext, Subject, serverAnswer, type Violation } from '../model/rule.ts'
 import { claimants, keepsNamespace, ownNamespaces } from './confinement.ts'
@@ -75,12 +77,8 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
       : 'the namespace does not belong to the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
     const problem = message`${who}. ${capital(why)}. Tenant ${quoted('tenant', tenant)} may only deploy to ${allowed}.${serverAnswer(index, subject)}`
-    yield violation(
-      ['metadata', 'name'],
-      id.name,
-      problem,
-      message`Remove the Namespace, or ask a fleet admin to add it to the fleet repository.`,
-    )
+    const fix = message`Remove the Namespace, or ask a fleet admin to add it to the fleet repository.`
+    yield { ...violation(['metadata', 'name'], id.name, problem, fix), ...otherAccount(subject, context) }
   }
   for (const key of TENANT_KEYS) {
     const path = ['metadata', 'labels', key]
@@ -106,6 +104,20 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
       message`Remove metadata.ownerReferences.`,
     )
     yield object.owners ? { ...found, origin: object.owners.origin } : found
+  }
+}
+
+/** The account line of a Kustomization is the one to edit where the account of before may write the Namespace. */
+function otherAccount({ id, node }: Subject, { index, before }: RuleContext): Partial<Violation> {
+  const account = at(node.kustomization.root, ACCOUNT_FIELD)
+  const was = before?.node(node.key)?.identity
+  if (!account || !was || was.user === node.identity.user) return {}
+  if (!mayCreateNamespace(was, id.name, index.capsuleOwners(node.cluster))) return {}
+  return {
+    origin: account.origin,
+    cause: accountCause(node.identity.user, account.origin),
+    leads: [lostCause(node.namespace)],
+    fix: message`Set spec.serviceAccountName to ${part('identity', accountOf(was.user)?.name ?? was.user)}, as before this change.`,
   }
 }
 

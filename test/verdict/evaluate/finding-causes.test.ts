@@ -404,6 +404,24 @@ const rows: Record<string, Row> = {
       ],
     ],
   },
+  'a misspelled account of what writes Namespaces': {
+    world: CAPSULE,
+    edits: [
+      {
+        in: 'my-tenant/config/syncs.yaml',
+        from: '  kubeConfig:',
+        to: '  serviceAccountName: gitops-reconcilr\n  kubeConfig:',
+      },
+    ],
+    groups: [
+      ['namespace-ownership staging config/syncs.yaml:9', 'namespace-confinement staging config/apps/web.yaml:5'],
+    ],
+  },
+  'a misspelled key of the kubeconfig of a tenant': {
+    world: CAPSULE,
+    edits: [{ in: 'my-tenant/config/syncs.yaml', from: 'key: kubeconfig', to: 'key: kubeconfg' }],
+    groups: [['kubeconfig-ref staging config/syncs.yaml:12', 'kubeconfig-ref staging config/syncs.yaml:11']],
+  },
   'another definition of two objects: an error for each': {
     edits: [
       {
