@@ -61,6 +61,11 @@ const wrongRole: Edit = { in: RBAC, from: 'name: cluster-admin', to: 'name: clus
 const pathIsRoot = ['dev-team', 'ops-team'].map(
   (tenant): Edit => ({ in: `fleet/tenants/staging/${tenant}-patch.yaml`, from: 'path: ./staging', to: 'path: ./' }),
 )
+const labeledHome = (group: string): Edit => ({
+  in: TENANT,
+  from: '  name: my-tenant\n',
+  to: `  name: my-tenant\n  labels: {${group}/tenant: my-tenant}\n`,
+})
 
 interface Row {
   /** Absent: WORLD. */
@@ -282,17 +287,6 @@ const rows: Record<string, Row> = {
       ],
     ],
   },
-  'a Capsule Tenant under another name': {
-    world: CAPSULE,
-    edits: [{ in: TENANT, after: 'kind: Tenant', from: 'name: my-tenant', to: 'name: my-tenants' }],
-    groups: [
-      [
-        'mass-deletion staging tenants/my-tenant.yaml:15',
-        'namespace-ownership staging config/namespaces/namespaces.yaml:6',
-        'account-cannot-apply staging config/syncs.yaml:23',
-      ],
-    ],
-  },
   'all of a tenant in another namespace by one line': {
     edits: [{ in: 'fleet/tenants/base/dev-team/kustomization.yaml', from: 'namespace: apps', to: 'namespace: app' }],
     groups: [
@@ -354,11 +348,7 @@ const rows: Record<string, Row> = {
   'the Flux label of a Capsule home that another tenant gets: what its account labels follows': {
     world: CAPSULE,
     base: [
-      {
-        in: TENANT,
-        from: '  name: my-tenant\n',
-        to: '  name: my-tenant\n  labels: {toolkit.fluxcd.io/tenant: my-tenant}\n',
-      },
+      labeledHome('toolkit.fluxcd.io'),
       {
         in: 'my-tenant/config/namespaces/namespaces.yaml',
         from: '  labels:',
@@ -385,15 +375,9 @@ const rows: Record<string, Row> = {
       ],
     ],
   },
-  'a Capsule Tenant under another name, whose home has its label': {
+  'a Capsule Tenant under another name': {
     world: CAPSULE,
-    base: [
-      {
-        in: TENANT,
-        from: '  name: my-tenant\n',
-        to: '  name: my-tenant\n  labels: {capsule.clastix.io/tenant: my-tenant}\n',
-      },
-    ],
+    base: [labeledHome('capsule.clastix.io')],
     edits: [{ in: TENANT, after: 'kind: Tenant', from: 'name: my-tenant', to: 'name: my-tenants' }],
     groups: [
       [
