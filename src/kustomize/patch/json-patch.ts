@@ -138,14 +138,14 @@ function remove(parent: MapNode | ListNode, key: string, { origin, edits }: Chan
       : fail(`patch: the field ${JSON.stringify(key)} to remove does not exist`, origin)
   }
   const index = existing(parent, key, origin)
-  return { ...parent, items: parent.items.filter((_, i) => i !== index) }
+  return { ...parent, items: parent.items.toSpliced(index, 1) }
 }
 
 function add(parent: MapNode | ListNode, key: string, value: Node, { origin, edits }: Change): Node {
   if (parent.type === 'map') return edits.set(parent, key, fieldLike(parent.fields.get(key), origin, value))
   if (key === '-') return { ...parent, items: [...parent.items, value] }
   const index = indexOf(key, parent.items.length + 1, origin)
-  return { ...parent, items: [...parent.items.slice(0, index), value, ...parent.items.slice(index)] }
+  return { ...parent, items: parent.items.toSpliced(index, 0, value) }
 }
 
 function replace(parent: MapNode | ListNode, key: string, value: Node, how: Change): Node {

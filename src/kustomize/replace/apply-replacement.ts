@@ -43,8 +43,9 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
   }
 }
 
-/** What it costs to follow one path in one object, beside what is written there. */
+/** What it costs to follow one path in one object, and to write one value there. */
 const COPY_STEPS = 16
+const WRITE_STEPS = 8
 
 interface FieldPath extends Entry {
   readonly parts: readonly string[]
@@ -105,6 +106,7 @@ class Copy {
   }
 
   private write(node: Node, place: readonly (string | number)[]): Node {
+    this.budget.spend('steps', WRITE_STEPS, this.path.origin)
     checkNotes(this.resource, place, this.path.origin)
     refuseUnknown(node, this.path.origin)
     const written = this.written(node)
