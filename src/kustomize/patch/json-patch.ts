@@ -119,7 +119,7 @@ function change(node: Node, path: readonly string[], how: Change, edit: Edit): N
   const { origin } = how
   const [key, ...rest] = path as [string, ...string[]]
   if (node.type === 'scalar') return fail(`patch: the parent of ${JSON.stringify(key)} does not exist`, origin)
-  if (node.type === 'list') how.budget.spend('steps', node.items.length >> 5, origin)
+  if (node.type === 'list') how.budget.spend('steps', node.items.length >> 2, origin)
   if (rest.length === 0) return edit(node, key, how)
   if (node.type === 'map') {
     const field = node.fields.get(key)
