@@ -185,7 +185,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/expr/libraries/lists.ts MAX_RANGE',
     'src/expr/libraries/texts.ts MAX_FORMATTED',
     'src/admission/image-coverage.ts MAX_ALTERNATIVES',
-    'src/admission/jmespath/arithmetic-functions.ts MAX_LAYOUT',
     'src/admission/jmespath/object-functions.ts MAX_TEXT',
     'src/admission/jmespath/text-functions.ts MAX_TEXT',
     'src/admission/jmespath/parse.ts MAX_LENGTH',
