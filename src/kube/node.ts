@@ -131,6 +131,9 @@ export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type 
 export const entriesOf = (node: Node | undefined): readonly (readonly [string, Node])[] =>
   node?.type === 'map' ? [...node.fields].map(([key, { value }]) => [key, value]) : []
 
+/** Whether it is a null that is written, or stands for nothing. */
+export const isNull = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === null
+
 /** Whether a value is the boolean true. */
 export const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
 
@@ -314,7 +317,7 @@ export function withValueAt(root: MapNode, path: readonly string[], value: Node)
 
 /** `list` with the element at `index` replaced. */
 export function withElement(list: ListNode, index: number, value: Node): ListNode {
-  return { ...list, items: list.items.map((item, i) => (i === index ? value : item)) }
+  return { ...list, items: list.items.with(index, value) }
 }
 
 /** The same node, every part of it saying that it came through `step` besides what it says already. */

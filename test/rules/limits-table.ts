@@ -242,6 +242,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'workers/jobs/command.ts MAX_PATCH',
     'src/kustomize/resource/resource-list.ts MAX_NAMES',
     'src/tenants/adopt/adoption.ts MAX_LINES',
     'workers/gate/publish-checks.ts MAX_BASES',

@@ -1,5 +1,7 @@
-import { readGoDuration, readTimestamp } from '../../expr/arithmetic.ts'
+import { readGoDuration, readTimestamp, zoneOf } from '../../expr/arithmetic.ts'
 import { parseQuantity } from '../../expr/libraries/quantity.ts'
+import { timestampText } from '../../expr/libraries/times.ts'
+import { Time } from '../../expr/values.ts'
 import {
   argument,
   type ContextValue,
@@ -203,14 +205,17 @@ export const TIME_FUNCTIONS: KyvernoFunctions = {
     return nanos > time(from).nanos && nanos < time(to).nanos
   }),
   time_add: ofTexts(2, (text, more) => {
-    const start = time(text)
-    return formatTime({ ...start, nanos: start.nanos + duration(more) })
+    const { nanos, zone } = time(text)
+    return formatTime(nanos + duration(more), zone)
   }),
-  time_utc: ofTexts(1, text => formatTime({ nanos: time(text).nanos, minutes: 0 })),
+  time_utc: ofTexts(1, text => formatTime(time(text).nanos, 0)),
   time_parse: ofTexts(2, (layout, text) => {
-    if (!/^[+-]?\d{1,18}$/.test(layout)) return formatTime(readTime(layout, text))
+    if (!/^[+-]?\d{1,18}$/.test(layout)) {
+      const { nanos, zone } = readTime(layout, text)
+      return formatTime(nanos, zone)
+    }
     if (!/^[+-]?\d{1,12}$/.test(text)) throw new RuleError('time_parse: not a number of seconds')
-    return formatTime({ nanos: BigInt(text) * 1_000_000_000n, minutes: 0 })
+    return formatTime(BigInt(text) * 1_000_000_000n, 0)
   }),
 }
 
@@ -223,33 +228,20 @@ function duration(text: string): bigint {
   return nanos
 }
 
-/** A point in time with its UTC offset in minutes. */
-interface GoTime {
-  readonly nanos: bigint
-  readonly minutes: number
-}
-
 /** Parses a time by a Go layout; an empty one means RFC 3339. No other is supported. */
-function readTime(layout: string, text: string): GoTime {
+function readTime(layout: string, text: string): Time {
   if (layout === '' || layout === RFC3339) return time(text)
   throw new NotEvaluatedError(`the layout ${JSON.stringify(layout.slice(0, 100))} is not supported. Allowed: RFC 3339`)
 }
 
-function time(text: string): GoTime {
-  const nanos = readTimestamp(text)
-  const [, sign, hours = '0', minutes = '0'] = /([-+])(\d{2}):(\d{2})$/.exec(text) ?? []
-  if (nanos === undefined) throw new RuleError(`${JSON.stringify(text.slice(0, 100))} is not a time`)
-  const east = Number(hours) * 60 + Number(minutes)
-  return { nanos, minutes: sign === '-' ? -east : east }
+function time(text: string): Time {
+  const [nanos, zone] = [readTimestamp(text), zoneOf(text)]
+  if (nanos === undefined || zone === undefined)
+    throw new RuleError(`${JSON.stringify(text.slice(0, 100))} is not a time`)
+  return new Time('timestamp', nanos, zone)
 }
 
-/** RFC 3339 without fractional seconds. */
-function formatTime({ nanos, minutes }: GoTime): string {
-  const seconds = nanos / 1_000_000_000n - (nanos % 1_000_000_000n < 0n ? 1n : 0n)
-  const local = new Date((Number(seconds) + minutes * 60) * 1000)
-  if (Number.isNaN(local.getTime())) throw new NotEvaluatedError('a time out of range')
-  const size = Math.abs(minutes)
-  const two = (number: number) => String(number).padStart(2, '0')
-  const zone = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
-  return local.toISOString().slice(0, 19) + zone
+/** RFC 3339 without fractional seconds. No text that is read leads beyond what a date of JavaScript holds. */
+function formatTime(nanos: bigint, zone: number): string {
+  return timestampText(new Time('timestamp', nanos, zone)).replace(/\.\d+/, '')
 }
