@@ -9,7 +9,7 @@ import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Aliases, addressIn, DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
 import { type FleetInput, revisionOf } from '../model/input.ts'
-import { text } from '../model/kustomization-spec.ts'
+import { text, throwMisspelled } from '../model/kustomization-spec.ts'
 import { NOT_READABLE } from '../model/source-access.ts'
 import { canonicalRef, ociReference, type RegistryRef, refKey, type SourceRef } from '../model/source-ref.ts'
 import { type ArtifactContent, artifactContent, pushingFiles, trustOf } from './artifact-content.ts'
@@ -41,7 +41,10 @@ export function openSources(
     const known = composed.get(source)
     if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
     const url = text(source, ['spec', 'url'])
-    if (!url) throw invalid(source, 'url', 'GitRepository: spec.url is missing')
+    if (!url) {
+      throwMisspelled(source, ['spec', 'url'])
+      throw invalid(source, 'url', 'GitRepository: spec.url is missing')
+    }
     const spec = contentSpec(source)
     const address = addressIn(aliases, url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
