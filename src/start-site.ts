@@ -4,6 +4,7 @@ import { assertSiteKeys, readSiteKeys } from './cluster/channel/worker-keys.ts'
 import { readClustersFile } from './cluster/clusters-file.ts'
 import type { Config, WebConfig } from './config.ts'
 import { type App, openApp } from './github/client/app.ts'
+import type { Pace } from './github/client/client-class.ts'
 import { openOAuth } from './github/client/open-oauth.ts'
 import { isLoopbackHost, isLoopbackUrl } from './process/environment.ts'
 import type { createLog, Log } from './process/log.ts'
@@ -37,7 +38,7 @@ interface SiteOptions {
   readonly disabledRules?: readonly string[]
   readonly retry?: RetryPolicy
   /** Pauses between writes to GitHub. */
-  readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
+  readonly pace?: Pace
   readonly openThread?: import('../workers/fleets/open-thread.ts').OpenThread
 }
 

@@ -22,13 +22,19 @@ interface UpsertedComment {
 /**
  * Gives our one comment with this marker the text `body`. Someone else's comment with the marker is left alone and
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
+ * `known`: the one that was written last, with another text; comments are listed only where it is gone.
  */
 export async function upsertComment(
   { octokit, app, owner, repo }: OurRepository,
-  sticky: StickyComment & { readonly body: string },
+  sticky: StickyComment & { readonly body: string; readonly known?: number | undefined },
 ): Promise<UpsertedComment> {
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
+  if (sticky.known !== undefined) {
+    if (!(await (sticky.stands?.() ?? true))) return { id: sticky.known, written: false }
+    const update = octokit.rest.issues.updateComment({ owner, repo, comment_id: sticky.known, body })
+    if (await unlessMissing(update)) return { id: sticky.known, written: true }
+  }
   const [present, ...duplicates] = await ourComments({ octokit, app, owner, repo }, sticky)
   const isCurrent = present?.body === body && duplicates.length === 0
   if (!isCurrent && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../base/errors.ts'
 import { type MessagePart, message } from '../base/message.ts'
-import { readBranch } from './branches.ts'
+import { type Head, readBranch } from './branches.ts'
 import { unlessMissing } from './client/github-error.ts'
-import { branchPart, type GitHubRepository, type RepositoryName, repositoryPart } from './client/octokit.ts'
+import { branchPart, type GitHubRepository, repositoryPart } from './client/octokit.ts'
 import { type Commit, readCommit } from './contents/commits.ts'
 
 export interface PullRequest {
@@ -82,15 +82,11 @@ export async function listPullRequestsOf(
   return (await listOpenPullRequests(repository)).filter(({ head }) => head.sha === sha)
 }
 
-/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged. */
-export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
-  if (pull.mergeable === null) throw computing(repositoryPart({ owner, repo }, pull.number))
-}
-
 /**
  * The test merge of an open pull request, checked to be of exactly the base branch's present head and the pull request's.
- * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older
- * state (try again in a moment), `git-missing` when the base branch is gone.
+ * Where the head holds all of the base, GitHub is not waited for. Throws `merge-conflict` where there is none,
+ * `github-unavailable` while GitHub is computing it or has one of an older state (try again in a moment), `git-missing` when
+ * the base branch is gone.
  */
 export async function readTestMerge(repository: GitHubRepository, pull: PullRequest): Promise<TestMerge> {
   const name = repositoryPart(repository, pull.number)
@@ -100,17 +96,40 @@ export async function readTestMerge(repository: GitHubRepository, pull: PullRequ
       fix: 'Resolve the conflict and push.',
     })
   }
-  if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
+  const isComputed = pull.mergeable !== null && pull.mergeCommit !== null
   const [base, merge] = await Promise.all([
     readBranch(repository, pull.base.ref),
-    unlessMissing(readCommit(repository, pull.mergeCommit)),
+    isComputed && pull.mergeCommit ? unlessMissing(readCommit(repository, pull.mergeCommit)) : undefined,
   ])
   if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
+  if (!isComputed) {
+    const known = await readKnownMerge(repository, pull.head.sha, base)
+    if (known) return known
+  }
   // GitHub throws an older test merge away
   if (!merge) throw computing(name)
   const [first, second, ...more] = merge.parents
   if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
   return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
+}
+
+/**
+ * The merge of a head that holds all of its base branch: whatever GitHub does, its content is that of the head. Undefined for
+ * every other head. The head stands for the commit that GitHub is making.
+ */
+async function readKnownMerge(repository: GitHubRepository, sha: string, base: Head): Promise<TestMerge | undefined> {
+  const head = await unlessMissing(readCommit(repository, sha))
+  if (!head || !(head.parents.includes(base.commit) || (await holds(repository, sha, base.commit)))) return undefined
+  return { ...head, base: base.commit, baseTree: base.tree, head: sha }
+}
+
+/** Whether a commit is among the ancestors of another one. The second page of GitHub's comparison lists no files. */
+async function holds({ octokit, owner, repo }: GitHubRepository, sha: string, ancestor: string): Promise<boolean> {
+  const page = { per_page: 1, page: 2 }
+  const compared = octokit.rest.repos.compareCommitsWithBasehead({
+    ...{ owner, repo, basehead: `${ancestor}...${sha}`, ...page },
+  })
+  return (await unlessMissing(compared))?.data.merge_base_commit.sha === ancestor
 }
 
 function computing(name: MessagePart): BailiwickError {

@@ -139,7 +139,7 @@ const indented = (line: string): string => `${line.slice(0, 1)}    ${line.slice(
 
 /** API groups of Kubernetes itself, whose resources need no group after their name. */
 const OWN_GROUP = /\.(?:[a-z0-9.-]+\.k8s\.io|apps|batch|autoscaling|policy|extensions)$/
-const MAX_SHOWN = 12
+const MAX_SHOWN = 30
 
 /** How names in a list of rights are quoted, and whether it is cut. */
 interface RightList {
@@ -198,17 +198,22 @@ function linesOf(
 
 function listText(rights: readonly Right[], list: RightList): string {
   if (rights.some(isEverything)) return 'do everything'
-  const shown = rights.slice(0, list.isWhole ? rights.length : MAX_SHOWN).map(right => rightText(right, list))
-  const left = rights.length - shown.length
-  return `${shown.join('; ')}${andMore(left)}`
+  const shown = rights.slice(0, list.isWhole ? rights.length : MAX_SHOWN)
+  const alike = Map.groupBy(shown, ({ verbs, names }) => JSON.stringify([verbs, names]))
+  const texts = [...alike.values()].map(some => rightsText(some as [Right, ...Right[]], list))
+  return `${texts.join('; ')}${andMore(rights.length - shown.length)}`
 }
 
 const isEverything = ({ verbs, resource, names }: Right): boolean =>
   verbs.includes('*') && resource === '*.*' && names.length === 0
 
-function rightText({ verbs, resource, names }: Right, { quote }: RightList): string {
+/** Rights with the same verbs and names. */
+function rightsText(rights: readonly [Right, ...Right[]], { quote }: RightList): string {
+  const [{ verbs, names }] = rights
   const verbText = (verb: string) => (/^[a-z]+$/.test(verb) ? verb : quote(verb, 40))
-  const what = resource === '*.*' ? 'everything' : quote(resource.replace(OWN_GROUP, ''))
+  const what = rights
+    .map(({ resource }) => (resource === '*.*' ? 'everything' : quote(resource.replace(OWN_GROUP, ''))))
+    .join(', ')
   const only = names.length > 0 ? ` named ${names.map(name => quote(name, 80)).join(', ')}` : ''
   return `${verbs.includes('*') ? 'do anything with' : verbs.map(verb => verbText(verb)).join(', ')} ${what}${only}`
 }

@@ -181,9 +181,10 @@ export function externalIdOf(
   run: CheckRunText,
   kind: ReportContext['kind'],
   check: About = NO_BASES,
+  isPaused = false,
 ): string {
   const { annotations, ...text } = run
-  const about = `${KINDS[kind]}-${outcomeKey(outcome)}`
+  const about = `${KINDS[kind]}-${isPaused ? UNDECIDED : outcomeKey(outcome)}`
   return `${ENGINE_VERSION}:${about}.${digest(text)}.${digest(annotations)}.${basesOf(check)}`
 }
 
@@ -205,7 +206,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
   return FORM.exec(externalId)?.groups?.version
 }
 
-/** Whether nothing could be evaluated for a reason whose end no event reports. */
+/** Whether nothing could be evaluated, or the gate was paused: no event reports the end of that. */
 export function isUndecidedId(externalId: string): boolean {
   return FORM.exec(externalId)?.groups?.revisionSet === UNDECIDED
 }

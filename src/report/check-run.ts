@@ -29,7 +29,7 @@ import {
 import { matrixTable } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { type View, viewFor } from './text/audience.ts'
-import { decisionSentences } from './text/decisions.ts'
+import { decisionSentences, untilText } from './text/decisions.ts'
 import { count, headlineOf, limitsText } from './text/findings.ts'
 import { fitBudget, fold, type Section, VISIBLE_LINES } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
@@ -99,10 +99,17 @@ const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
   'evaluation-limits',
 ])
 
+const isOurs = ({ origin, code }: BailiwickError, { repository }: ReportContext): boolean =>
+  origin === undefined ? ABOUT_THE_PULL_REQUEST.has(code) : origin.repository === repository
+
+/** Whether the readers of a repository may see an error before any verdict. */
+export const isShownError = (error: BailiwickError, context: ReportContext): boolean =>
+  (context.audience === undefined || isOurs(error, context)) && isOpenError(error, context.repository)
+
 function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   const { origin } = error
-  const ours = origin === undefined ? ABOUT_THE_PULL_REQUEST.has(error.code) : origin.repository === context.repository
-  const open = (context.audience === undefined || ours) && isOpenError(error, context.repository)
+  const ours = isOurs(error, context)
+  const open = isShownError(error, context)
   const message = open ? error.message : CLOSED_ERROR
   const place = origin && open ? placeOf(origin, context.repository) : ''
   const lines = [
@@ -123,6 +130,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
 /** The code can be searched in docs/errors.md. */
 function undecidedTitle(code: ErrorCode, message: string): string {
   if (code === 'merge-conflict') return 'Merge conflict: nothing was checked'
+  if (message === CLOSED_ERROR) return 'Could not be evaluated: the cause is in another repository'
   const whole = visible(`Could not be evaluated: ${message}`, 180)
   return whole.length <= MAX_TITLE ? whole : `Could not be evaluated: ${code}`
 }
@@ -170,7 +178,11 @@ function decidedTitle(outcome: GateOutcome, decisions: HumanDecisions): string |
   const { hold, override, missing } = decisions
   const { by } = decide(outcome, decisions)
   if (by === 'hold') return `On hold by ${hold?.by}`
-  if (by === 'override') return `Overridden by ${override?.by}: ${override?.reason}`
+  if (by === 'override') {
+    const { until } = override ?? {}
+    const what = until === undefined ? 'Overridden' : `Paused until ${untilText(until)}`
+    return `${what} by ${override?.by}: ${override?.reason}`
+  }
   if (by !== 'required-approval') return undefined
   const isFork = missing.every(({ rule }) => rule === 'gate-fork-untrusted')
   if (outcome && !(outcome instanceof BailiwickError) && missing.every(({ rule }) => rule === UNSEEN_CHANGE)) {
@@ -196,7 +208,8 @@ function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   const numbers = worse.slice(0, 10).map(number => `#${number}`)
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
   const note = `Several open pull requests have this commit as their head, and GitHub keeps one check per commit. Showing the most severe verdict: that of ${which}.`
-  const title = [`${run.title} (${which})`, `${run.title} (${numbers[0]})`].find(one => one.length <= MAX_TITLE)
+  // not in parentheses: in the comment a number there is taken for text from outside
+  const title = [`${run.title}, of ${which.replaceAll('#', '')}`].find(one => one.length <= MAX_TITLE)
   return { ...run, title: title ?? run.title, summary: `${note} ${run.summary}` }
 }
 

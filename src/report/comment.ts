@@ -1,6 +1,6 @@
 import { BailiwickError } from '../base/errors.ts'
 import { code, htmlCode, markdownOf, prose } from '../base/markup.ts'
-import { typedMessage } from '../base/message.ts'
+import { fixOf, typedMessage } from '../base/message.ts'
 import { andMore } from '../base/name-list.ts'
 import { display } from '../kube/object.ts'
 import type { Verdict } from '../rules/model/finding.ts'
@@ -9,7 +9,7 @@ import { type Changes, isUnchanged } from '../verdict/diff/changes.ts'
 import { type FailureGroup, groupFailures, groupFindings } from '../verdict/summary.ts'
 import { countsText } from './changes.ts'
 import { changeLists, changeSections, type DetailLevel, fitLevels } from './changes-text.ts'
-import { checkRunOf } from './check-run.ts'
+import { checkRunOf, isShownError } from './check-run.ts'
 import { matrixLine } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { impactSection } from './policy-impact.ts'
@@ -124,9 +124,16 @@ function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: Repor
   const [approval] = missing
   if (approval && override === undefined && passes) return `Next: ${prose(approval.fix, 500)}`
   if (outcome === undefined) return ''
+  const reported = verdict?.warnings.find(one => one.reported && isNew(one))
+  if (passes && reported) {
+    const place = reported.origin.file === '' ? 'the finding below' : code(placeOf(reported.origin, context.repository))
+    return `Nothing blocks, because the fleet only reports violations. Next: fix ${place} before it blocks them.`
+  }
   if (passes) return `${lookAt(context.changes)} before you merge.`
   if (outcome instanceof BailiwickError) {
-    return 'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.'
+    const isOpen = isShownError(outcome, context)
+    const fix = outcome.fix ? markdownOf(fixOf(outcome)) : 'fix the error below and push.'
+    return isOpen ? `Next: ${fix} \`/bailiwick check\` evaluates again without a push.` : ASK_ADMIN
   }
   return fixNext(verdict ?? outcome, context.repository)
 }
@@ -148,12 +155,13 @@ function lookAt(changes: Changes | undefined): string {
   return 'Nothing blocks. Next: review the changes below'
 }
 
+const ASK_ADMIN = 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
+
 function fixNext(verdict: Verdict, here: string): string {
   const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
   const errors = groupFailures(verdict.errors.filter(isNew)).map(group => group.failure)
   const ours = [...errors, ...violations]
-  if (ours.length === 0)
-    return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
+  if (ours.length === 0) return ASK_ADMIN
   const where = ours.find(item => item.origin.file !== '')?.origin
   const place = where ? code(placeOf(where, here)) : 'the finding below'
   const what = ours.length === 1 ? place : `the ${ours.length} findings below, first ${place},`

@@ -24,9 +24,9 @@ export interface TrailFacts {
   readonly gaps: readonly GateGap[] | undefined
 }
 
-/** How far the baseline is: a file is there, a pull request offers one, people closed that, nothing needs one. */
+/** How far the baseline is: a file is there, a pull request offers one, people closed that, the App may not open one, nothing needs one. */
 export type BaselineState =
-  | { readonly kind: 'present' | 'declined' | 'not-needed' }
+  | { readonly kind: 'present' | 'declined' | 'refused' | 'not-needed' }
   | { readonly kind: 'offered'; readonly pull: number }
 
 /** The facts that the first report shows. */

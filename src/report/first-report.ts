@@ -101,7 +101,8 @@ function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'b
   }
   if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: there are no existing violations.'
   if (baseline.kind === 'present') return '- [x] The baseline file lists the existing findings.'
-  return `- [ ] Fix existing findings (${standing}), or record them with \`bailiwick baseline\`: until then the check on the branches fails.`
+  const why = baseline.kind === 'refused' ? ' Bailiwick cannot open that pull request: it lacks "Contents: write".' : ''
+  return `- [ ] Fix existing findings (${standing}), or record them with \`bailiwick baseline\`: until then the check on the branches fails.${why}`
 }
 
 const MAX_ROWS = 60

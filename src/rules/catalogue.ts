@@ -38,7 +38,7 @@ export function catalogue(rules: readonly Rule[], areaOf: (id: string) => string
   return `${[...intro, ...chapters].join('\n\n')}\n`
 }
 
-const WHY_WORDS = 30
+const WHY_WORDS = 25
 const REMEDY_WORDS = 40
 
 function chapter(rule: Rule): string {

@@ -1,5 +1,6 @@
 import { capital, listed, type Message, message, part } from '../base/message.ts'
 import type { Origin } from '../base/origin.ts'
+import { isMultitenant, MULTITENANT } from '../fleet/bootstrap/flux-instance.ts'
 import {
   controllerFlags,
   controllerRunBy,
@@ -18,7 +19,8 @@ import { identityPart, objectPart, quoted } from '../fleet/facts/shown.ts'
 import { type Cluster, type FleetNode, isIncomplete, type OtherStart } from '../fleet/model/fleet.ts'
 import { hasMoreCauses } from '../fleet/model/input.ts'
 import { artifactPath } from '../flux/artifact.ts'
-import { kindsThat, valuesOf } from '../kube/flux-kinds.ts'
+import { FLUX_INSTANCE, kindsThat, valuesOf } from '../kube/flux-kinds.ts'
+import { originAt } from '../kube/node.ts'
 import { flagCause, flagOrigin } from './identity/default-account.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from './model/rule.ts'
 
@@ -215,15 +217,38 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
   const path = deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path']
   const value = `${controller} ${flag} ${now}`
+  const instance = ofInstance(index, root.cluster, loss)
+  const place = instance ? instance.origin : origin
   return new Subject({ node: root, object: deployment ?? root.kustomization }).violation(path, value, {
-    ...(origin ? { origin } : {}),
+    ...(place ? { origin: place } : {}),
     // one patch sets a flag of several controllers
     cause: flagCause(root.cluster, flag, now, origin),
     message: message`Flux is less locked down here: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
-    fix: isNew
-      ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
-      : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
+    fix: instance
+      ? instance.fix
+      : isNew
+        ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
+        : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
   })
+}
+
+/** The field of the cluster's FluxInstance that sets a flag, where it and no patch does. */
+function ofInstance(index: FleetIndex, cluster: string, { now, flag, origin }: Loss) {
+  const [found] = index.platformAnywhere(cluster, FLUX_INSTANCE)
+  if (!found) return undefined
+  const { root } = found.object
+  const written = originAt(root, MULTITENANT)
+  if (!isMultitenant(root)) {
+    const fix = message`Set \`multitenant: true\` under spec.cluster of the FluxInstance.`
+    return now === '' ? { origin: written, fix } : undefined
+  }
+  if (flag !== 'default-service-account' || origin?.file !== written.file || origin.line !== written.line)
+    return undefined
+  const account = ['spec', 'cluster', 'tenantDefaultServiceAccount']
+  return {
+    origin: originAt(root, account),
+    fix: message`Restore ${part('field', account.join('.'))} of the FluxInstance.`,
+  }
 }
 
 /**

@@ -63,8 +63,8 @@ export interface HumanDecisions {
     /** Who removed the label without write access to the repository: the hold stays. */
     readonly takenOffBy?: string
   }
-  /** A fleet admin lets this one head pass, whatever the verdict. */
-  readonly override?: { readonly by: string; readonly reason: string }
+  /** A fleet admin lets this one head pass, whatever the verdict; until a time: every pull request of the fleet. */
+  readonly override?: { readonly by: string; readonly reason: string; readonly until?: string }
   /** Not given yet. */
   readonly missing: readonly MissingApproval[]
   /** Required approvals that were given; absent: none. */

@@ -13,6 +13,7 @@ import { unusedWaiver, waiverUnused } from '../rules/fleet-config.ts'
 import type { Baseline } from '../rules/model/baseline.ts'
 import type { Evaluation, Finding, NodeFailure, RequiredApproval } from '../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../rules/namespaces/object-identity.ts'
+import { massDeletion } from '../rules/ownership/deletions.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/plaintext-secret.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { classifyFiles } from './classify-files.ts'
@@ -56,7 +57,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const before = options.base && ask(options.base)
   const now = ask(head, options.base)
   const known = before ? knownOf(before.findings) : knownOfBaseline(options.baseline ?? new Map())
-  const waivers = new Waivers(head.config.waivers, options.today)
+  const waivers = new Waivers([...head.config.waivers, ...declaredRemovals(head)], options.today)
   const reported = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
   const awake = options.base && before ? standingApplied(options.base, head, before.findings, stands) : () => stands
@@ -268,6 +269,11 @@ function unknownNodes({ nodes }: Fleet): NotSeen[] {
       reason: `it cannot be rendered on cluster ${cluster}, neither now nor at the earlier commits that were tried, so its tenants, limits and controller settings are unknown`,
       what: 'facts' as const,
     }))
+}
+
+/** A change declares what it removes in the file itself, which a fleet admin must approve: every other waiver holds once it is merged. */
+function declaredRemovals({ config, proposed }: Fleet): readonly Waiver[] {
+  return proposed === config ? [] : proposed.waivers.filter(({ rule }) => rule === massDeletion.id)
 }
 
 /** A warning for each waiver that none of the findings needs. */

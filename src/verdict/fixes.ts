@@ -159,6 +159,35 @@ export function fixPatch({ path, text, edits }: EditedFile, edit: TextEdit): rea
   return [`--- ${file('a')}`, `+++ ${file('b')}`, head, ...hunk]
 }
 
+/** The change of a whole file as a unified diff that `git apply` takes; undefined on one side: the file is not there. */
+export function filePatch(path: string, before: string | undefined, after: string | undefined): readonly string[] {
+  const file = pathText(path)
+  if (file === undefined || before === after) return []
+  const linesOf = (text: string | undefined): readonly string[] => text?.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const [old, now] = [linesOf(before), linesOf(after)]
+  const most = Math.min(old.length, now.length)
+  const same = (at: (lines: readonly string[], index: number) => string | undefined, up: number) =>
+    range(0, up - 1).find(index => at(old, index) !== at(now, index)) ?? up
+  const lead = same((lines, index) => lines[index], most)
+  const trail = same((lines, index) => lines.at(-1 - index), most - lead)
+  const from = Math.max(0, lead - CONTEXT)
+  const until = (lines: readonly string[]) => Math.min(lines.length, lines.length - trail + CONTEXT)
+  const [ends, endsNow] = [until(old), until(now)]
+  const hunk = [
+    ...old.slice(from, lead).map(line => ` ${line}`),
+    ...old.slice(lead, old.length - trail).map(line => `-${line}`),
+    ...now.slice(lead, now.length - trail).map(line => `+${line}`),
+    ...old.slice(old.length - trail, ends).map(line => ` ${line}`),
+  ].flatMap(line => (line.endsWith('\n') ? [line.slice(0, -1)] : [line, NO_NEWLINE]))
+  const span = (lines: readonly string[], end: number) => `${lines.length === 0 ? 0 : from + 1},${end - from}`
+  return [
+    before === undefined ? '--- /dev/null' : `--- ${file('a')}`,
+    after === undefined ? '+++ /dev/null' : `+++ ${file('b')}`,
+    `@@ -${span(old, ends)} +${span(now, endsNow)} @@`,
+    ...hunk,
+  ]
+}
+
 const NO_NEWLINE = '\\ No newline at end of file'
 
 const covers = ({ first, last }: TextEdit, line: number) => first <= line && line <= last

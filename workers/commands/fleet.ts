@@ -16,8 +16,9 @@ import { listOpenPullRequests } from '../../src/github/pull-request.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report.ts'
 import type { BranchGate } from '../../src/report/first-report-sections.ts'
 import { type CredentialGroup, credentialsPageOf } from '../../src/report/page/credentials-page.ts'
+import { untilText } from '../../src/report/text/decisions.ts'
 import { type GateSetting, gateAnswer, gateOffAnswer } from '../../src/surface/command/answer-text.ts'
-import { commandError } from '../../src/surface/command/command-line.ts'
+import { commandError, parseReason } from '../../src/surface/command/command-line.ts'
 import { enforcementText, withEnforcement } from '../../src/surface/command/fleet-file.ts'
 import { credentialsPath } from '../../src/surface/pages/page-address.ts'
 import {
@@ -36,7 +37,7 @@ import { openWriter } from '../fleets/github-installation.ts'
 import { findRepository, readFleetFileText, SourceReader } from '../fleets/source-reader.ts'
 import { changesKey, type WorkerContext } from '../fleets/worker-context.ts'
 import { openRecordedPull } from '../gate/record-decision.ts'
-import { evaluateSpread } from '../gate/settle.ts'
+import { evaluateSpread, sweepAfterPause } from '../gate/settle.ts'
 import { readGates, surveyOf } from '../gate/survey-place.ts'
 import { isPassing } from '../job-error.ts'
 import { type BailiwickCommand, type CommandContext, decidesHere, fleetsHere } from './command-context.ts'
@@ -181,6 +182,51 @@ export const enforcement: BailiwickCommand = {
         ...text,
       })
     }
+    return { reaction: 'rocket' }
+  },
+}
+
+const PAUSE_MS = 3_600_000
+const PAUSE_USAGE = 'pause REASON'
+
+/** Lets every pull request of a fleet pass for an hour; its checks show the verdict. Not written to git, so that it ends by itself. */
+export const pause: BailiwickCommand = {
+  name: 'pause',
+  decision: 'enforcement',
+  usage: PAUSE_USAGE,
+  summary: 'on the fleet: let every pull request pass for an hour, with its verdict in the check (fleet admins)',
+  where: 'anywhere',
+  slow: true,
+  may: decidesHere,
+  refusal: 'The checks cannot be paused',
+  run: async command => {
+    const { context, installation, comment, line } = command
+    const reason = parseReason(line.words, `/bailiwick ${PAUSE_USAGE}`)
+    const until = new Date(Date.parse(comment.createdAt) + PAUSE_MS).toISOString()
+    for (const fleet of await fleetsHere(command))
+      await context.statements.setPause(fleet, { by: comment.author.login, reason, until })
+    await evaluateAgain(command)
+    await sweepAfterPause(context, installation)
+    const reply = `Every pull request of this fleet passes until ${untilText(until)}; its check shows the verdict. \`/bailiwick resume\` ends this sooner.`
+    return { reaction: 'rocket', reply }
+  },
+}
+
+/** Ends a pause. */
+export const resume: BailiwickCommand = {
+  name: 'resume',
+  decision: 'enforcement',
+  usage: 'resume',
+  summary: 'on the fleet: end a pause (fleet admins)',
+  where: 'anywhere',
+  slow: true,
+  may: decidesHere,
+  refusal: 'The pause cannot be ended',
+  run: async command => {
+    const { context, installation } = command
+    for (const fleet of await fleetsHere(command)) await context.statements.setPause(fleet)
+    await evaluateAgain(command)
+    await context.queue.add('sweep-installation', { installation: installation.id })
     return { reaction: 'rocket' }
   },
 }

@@ -5,7 +5,13 @@ import { listOurCheckRuns } from '../../src/github/checks.ts'
 import { isOurs, type OurRepository } from '../../src/github/client/octokit.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
 import { listPushers } from '../../src/github/people.ts'
-import { type PullRequest, pullsOfMergeGroup, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
+import {
+  type ListedPullRequest,
+  type PullRequest,
+  pullsOfMergeGroup,
+  readPullRequest,
+  readTestMerge,
+} from '../../src/github/pull-request.ts'
 import { withPresentNames } from '../../src/report/outcome.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { approvalOf } from '../../src/surface/command/record.ts'
@@ -205,7 +211,7 @@ export async function answersOf(subject: Case, pull: PullRequest): Promise<reado
  * The contributors of a pull request: its author and everyone who pushed to its head; of one that our App opened, who
  * approved that head by a command, and everyone else who pushed to it. Read from GitHub on first use, once.
  */
-export function peopleOfPull(subject: OurRepository, pull: PullRequest): Contributors {
+export function peopleOfPull(subject: OurRepository, pull: ListedPullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
@@ -230,7 +236,7 @@ export function peopleOfGroup(
 }
 
 /** Undefined if one of them is not a person, or GitHub does not show who it was. */
-async function broughtBy(subject: OurRepository, pull: PullRequest): Promise<readonly string[] | undefined> {
+async function broughtBy(subject: OurRepository, pull: ListedPullRequest): Promise<readonly string[] | undefined> {
   const author = isByOurApp(subject, pull)
     ? approvalOf(pull, await listOurCheckRuns(subject, pull.head.sha))?.by
     : pull.author?.type === 'User' && pull.author.login
@@ -241,7 +247,7 @@ async function broughtBy(subject: OurRepository, pull: PullRequest): Promise<rea
 /** Everyone who pushed to the head of a pull request; of one that our App opened, everyone else. Undefined if unknown. */
 export async function pushersOf(
   { octokit, app, ...own }: OurRepository,
-  pull: PullRequest,
+  pull: ListedPullRequest,
 ): Promise<readonly string[] | undefined> {
   const { ref, sha, fork, repository } = pull.head
   const [owner, repo] = fork ? (repository?.split('/') ?? []) : [own.owner, own.repo]
@@ -249,7 +255,7 @@ export async function pushersOf(
   return listPushers({ octokit, owner, repo }, ref, sha, isByOurApp({ app }, pull) ? app : undefined)
 }
 
-const isByOurApp = ({ app }: Pick<OurRepository, 'app'>, { author }: PullRequest): boolean =>
+const isByOurApp = ({ app }: Pick<OurRepository, 'app'>, { author }: ListedPullRequest): boolean =>
   author !== undefined && isOurs(app, { user: author })
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {

@@ -2,7 +2,13 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
 import type { OurRepository } from '../../src/github/client/octokit.ts'
-import { type PullRequest, pullCommits, readTestMerge, type TestMerge } from '../../src/github/pull-request.ts'
+import {
+  type ListedPullRequest,
+  type PullRequest,
+  pullCommits,
+  readTestMerge,
+  type TestMerge,
+} from '../../src/github/pull-request.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { PRUNE_RUN, readPruneRecord } from '../../src/surface/command/record.ts'
 import { type ChangePrunes, changePrunes, combinedPrunes } from '../../src/verdict/change-prunes.ts'
@@ -50,9 +56,10 @@ async function withPruneApproval(subject: Case, pull: PullRequest, evaluated: Co
   return { ...evaluated, context: { ...evaluated.context, prunes: { ...prunes, approvedBy: record.by } } }
 }
 
-async function evaluateMerge(
+/** Evaluates a pull request as this merge. Throws errors that a retry may resolve. */
+export async function evaluateMerge(
   subject: Case,
-  pull: PullRequest,
+  pull: ListedPullRequest,
   merge: TestMerge,
   where: ReportContext,
 ): Promise<CommitOutcome> {

@@ -31,7 +31,7 @@ export async function readDecisions(
 ): Promise<HumanDecisions> {
   const [hold, override, { missing, approvals }] = await Promise.all([
     readHold(subject, pull),
-    readOverride(subject, pull, runs),
+    readPause(subject, evaluated).then(async paused => paused ?? (await readOverride(subject, pull, runs))),
     readApprovals(subject, { pull, runs: async () => runs }, evaluated),
   ])
   return {
@@ -71,9 +71,23 @@ export async function readGroupDecisions(
     ...evaluated,
     context: { ...evaluated.context, decisions: { ...NO_DECISIONS, missing } },
   }
+  const paused = await readPause(subject, evaluated)
+  if (paused) return { ...present, override: paused }
   if (!alone || !blocks(decided)) return present
   const override = await readOverride(subject, pull, await runs())
   return { ...present, ...(override ? { override } : {}) }
+}
+
+/** The pause that ends first, if every fleet that decides about a change is paused. */
+async function readPause(
+  { context, installation }: Case,
+  { fleets }: CommitOutcome,
+): Promise<HumanDecisions['override']> {
+  const deciding = fleets ?? (await installation.designation()).fleets
+  const pauses = await Promise.all(deciding.map(fleet => context.statements.pauseOf(fleet)))
+  const all = pauses.filter(pause => pause !== undefined)
+  if (all.length < pauses.length) return undefined
+  return all.sort((a, b) => (a.until < b.until ? -1 : 1))[0]
 }
 
 /** A command may wait this long in the queue and still count as what added the label. */

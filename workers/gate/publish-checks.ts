@@ -47,7 +47,8 @@ export async function publishVerdict(
   { runs, detailsUrl, again = false, record }: PublishOptions,
 ): Promise<boolean> {
   const run = checkRunOf(outcome, context)
-  const externalId = externalIdOf(outcome, run, context.kind, check)
+  const isPaused = context.decisions?.override?.until !== undefined
+  const externalId = externalIdOf(outcome, run, context.kind, check, isPaused)
   const asked = again ? `\n\nEvaluated again on request at ${new Date().toISOString().slice(0, 19)}Z.` : ''
   const say = {
     ...run,

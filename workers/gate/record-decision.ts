@@ -3,12 +3,14 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/model/input.ts'
 import { commitFiles } from '../../src/github/branches.ts'
 import { publishCheckRun } from '../../src/github/checks.ts'
+import { readFile } from '../../src/github/contents/repositories.ts'
 import { addDeployKey, removeDeployKey } from '../../src/github/deploy-keys.ts'
 import { type NewPullRequest, type OpenedPullRequest, openPullRequest } from '../../src/github/own-pulls.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { isLoopbackUrl } from '../../src/process/environment.ts'
 import { APPROVAL_RUN, approvalRecord } from '../../src/surface/command/record.ts'
 import { decide, NO_DECISIONS } from '../../src/verdict/decide.ts'
+import { filePatch } from '../../src/verdict/fixes.ts'
 import type { DecisionKind, TrailAnchor, TrailDecision, TrailRevision } from '../../src/verdict/trail-entry.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { nameInAddress } from '../fleets/source-reader.ts'
@@ -57,9 +59,34 @@ export async function recordDecision(
   return head
 }
 
-/** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
+/** What a pull request would have changed, where the App may not open one. */
+export class UnopenedPull extends BailiwickError {
+  /** For `git apply`. */
+  readonly patch: readonly string[]
+
+  constructor({ code, message: text, fix, typed, typedFix }: BailiwickError, patch: readonly string[]) {
+    super(code, typed ?? text, { fix: typedFix ?? fix })
+    this.patch = patch
+  }
+}
+
+async function unopened(writer: Writer, { base, files }: NewPullRequest, error: unknown): Promise<unknown> {
+  if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') return error
+  const patches = files.map(async ({ path, content }) => {
+    const present = await readFile(writer, path, base)
+    return filePatch(path, present && Buffer.from(present).toString('utf8'), content ?? undefined)
+  })
+  return new UnopenedPull(error, (await Promise.all(patches)).flat())
+}
+
+/**
+ * Opens or updates a pull request and records it in the trail. A retry does not add a second entry. Throws `UnopenedPull` where
+ * the App lacks a permission.
+ */
 export async function openRecordedPull(writer: Writer, wanted: NewPullRequest): Promise<OpenedPullRequest> {
-  const opened = await openPullRequest(writer, wanted)
+  const opened = await openPullRequest(writer, wanted).catch(async error => {
+    throw await unopened(writer, wanted, error)
+  })
   const { number: pull, head: commit } = opened
   await record(writer, { kind: 'pull-request', result: 'opened', pull, commit, what: `#${pull} ${commit}` })
   return opened

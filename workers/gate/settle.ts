@@ -7,7 +7,7 @@ import { isTenancyCheck, type NamedCheck, SUPERSEDED_CHECK_NAME } from '../../sr
 import { evaluatedEarlier, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { caseOf, openWriter } from '../fleets/github-installation.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
+import type { Case, Installation, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { type RepositoryBases, readBases } from './bases.ts'
 
 /** An open pull request, its checks, and our runs on its head at that time. */
@@ -83,6 +83,20 @@ export async function evaluateSpread(
     const delayMs = Math.min((before + index) * SPREAD_MS, latestMs)
     await queue.add('validate-pull-request', { installation, owner, repo, pull }, { delayMs })
   }
+}
+
+/** Enqueues a sweep for the end of the pause that ends first: a check that it lets pass counts as missing. */
+export async function sweepAfterPause(
+  { queue, statements }: Pick<WorkerContext, 'queue' | 'statements'>,
+  installation: Installation,
+): Promise<void> {
+  const { fleets } = await installation.designation()
+  const ends = (await Promise.all(fleets.map(fleet => statements.pauseOf(fleet)))).flatMap(pause =>
+    pause ? [Date.parse(pause.until)] : [],
+  )
+  if (ends.length === 0) return
+  const delayMs = Math.max(0, Math.min(...ends) - Date.now()) + 1_000
+  await queue.add('sweep-installation', { installation: installation.id }, { delayMs })
 }
 
 /** How many repositories are settled before anything else is evaluated; more get jobs of their own. */

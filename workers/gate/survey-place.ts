@@ -28,7 +28,7 @@ import { TRAIL_BRANCH } from '../../src/verdict/trail-entry.ts'
 import type { EvaluatedRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { findRepository, narrowerSources, withoutSources } from '../fleets/source-reader.ts'
 import type { DesignatedFleets, FleetPlace, Installation, WorkerContext, Writer } from '../fleets/worker-context.ts'
-import { openRecordedPull } from './record-decision.ts'
+import { openRecordedPull, UnopenedPull } from './record-decision.ts'
 
 /** The issue form by which teams ask for a tenant. */
 const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
@@ -266,6 +266,7 @@ async function offerBaseline(
   } catch (error) {
     // someone else uses a branch of that name
     if (error instanceof BailiwickError && error.code === 'onboard-input') return { kind: 'declined' }
+    if (error instanceof UnopenedPull) return { kind: 'refused' }
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { BailiwickError } from '../../src/base/errors.ts'
+import { fenced } from '../../src/base/markup.ts'
 import { removedWarning } from '../../src/base/removed.ts'
 import { type IssueComment, ourReactions, react, readIssueComment, writeReply } from '../../src/github/comments.ts'
 import { readRole } from '../../src/github/people.ts'
@@ -19,7 +20,7 @@ import { answersOf } from '../fleets/evaluate-change.ts'
 import { openWritable } from '../fleets/github-installation.ts'
 import type { FleetPlace, Installation, WorkerContext, Writer } from '../fleets/worker-context.ts'
 import { isFleetAdmin } from '../gate/missing-approvals.ts'
-import { recordDecision } from '../gate/record-decision.ts'
+import { recordDecision, UnopenedPull } from '../gate/record-decision.ts'
 import { finalError } from '../job-error.ts'
 
 /** Reactions that mark a command as handled, whatever its result. */
@@ -97,8 +98,18 @@ async function answerUnknown(command: CommandContext): Promise<void> {
 }
 
 async function refuse(command: CommandContext, why: BailiwickError, verb: BailiwickCommand): Promise<void> {
-  await say(command, refusalText(why, verb.refusal))
+  const patch = why instanceof UnopenedPull ? patchText(why) : ''
+  await say(command, `${refusalText(why, verb.refusal)}${patch}`)
   await react(command.writer, command.data.comment, 'confused')
+}
+
+/** Bytes of a patch in a comment: GitHub takes 65,536 characters. */
+const MAX_PATCH = 50_000
+
+function patchText({ patch }: UnopenedPull): string {
+  const size = Buffer.byteLength(patch.join('\n'))
+  if (patch.length === 0 || size > MAX_PATCH) return ''
+  return `\n\nOr open the pull request yourself. This is its change, for \`git apply\`:\n\n${fenced('diff', patch)}`
 }
 
 async function say({ writer, data }: CommandContext, body: string): Promise<void> {

@@ -6,7 +6,7 @@ import {
   writeReview,
 } from '../../src/github/comments.ts'
 import { pathAuthors } from '../../src/github/people.ts'
-import { mergedPull, readPullRequest } from '../../src/github/pull-request.ts'
+import { listOpenPullRequests, mergedPull } from '../../src/github/pull-request.ts'
 import type { PostApplied, PostOnPullRequest } from '../../src/receive/queue.ts'
 import { APPLIED_MARKER, applyComment } from '../../src/report/apply-comment.ts'
 import type { ClusterPage } from '../../src/report/cluster-page.ts'
@@ -31,8 +31,8 @@ export async function postOnPullRequest(context: WorkerContext, data: PostOnPull
     pull: data.pull,
     headSha,
     stands: async () => {
-      const pull = await readPullRequest({ ...data, octokit: await context.app.reader(data.installation) }, data.pull)
-      return pull?.state === 'open' && pull.head.sha === headSha
+      const open = await listOpenPullRequests({ ...data, octokit: await context.app.reader(data.installation) })
+      return open.some(({ number, head }) => number === data.pull && head.sha === headSha)
     },
   }
   await postComment(place, body)
@@ -42,16 +42,19 @@ export async function postOnPullRequest(context: WorkerContext, data: PostOnPull
 /** Sets or removes our one comment on a pull request. Writes only if its text differs, and at most once. */
 async function postComment(place: SuggestionPlace, body: string | undefined): Promise<void> {
   const { pull: number, stands } = place
+  const { statements } = place.context
   const sticky = { number, marker: COMMENT_MARKER, stands }
-  if (body === undefined) await removeComment(place, sticky)
-  else await upsertComment(place, { ...sticky, body })
+  if (body === undefined) return void (await removeComment(place, sticky))
+  const known = await statements.commentToChange(place, body)
+  const { id, written } = await upsertComment(place, { ...sticky, body, known })
+  if (id !== undefined && written) await statements.noteComment(place, id, body)
 }
 
 /** The pull request that gets the suggestions. */
 interface SuggestionPlace extends Writer {
   readonly pull: number
   readonly headSha: string
-  /** Whether that is still its head; asked before anything is written. */
+  /** Whether that is still its head, by a list whose ETag is known; asked before anything is written. */
   readonly stands: () => Promise<boolean>
 }
 

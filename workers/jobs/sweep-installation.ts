@@ -16,7 +16,9 @@ import {
   settleRepository,
   stalenessOf,
   stalenessOfChecks,
+  sweepAfterPause,
 } from '../gate/settle.ts'
+import { isUnchanged } from '../gate/unchanged-verdict.ts'
 import { isOffboarding } from '../tenants/offboarding.ts'
 import { leftKeys } from '../tenants/open-onboarding.ts'
 
@@ -55,8 +57,11 @@ export async function sweepInstallation(
     if (staleness === 'slowly') slow.push(one)
     // a repeated evaluation with the same result keeps its run: once is enough
     const isRepeated = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
-    if (isDue(staleness) && !isRepeated) await evaluatePull(context, id, one, 0)
+    const subject = cases.find(each => each.repository.id === repository.id)
+    const isSame = staleness === 'old' && !isRepeated && subject && (await isUnchanged(subject, pull))
+    if (isDue(staleness) && !isRepeated && !isSame) await evaluatePull(context, id, one, 0)
   }
+  await sweepAfterPause(context, installation)
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 

@@ -1,6 +1,5 @@
 import type { OurCheckRun } from '../../src/github/checks.ts'
 import {
-  assertComputed,
   type ListedPullRequest,
   listOpenPullRequests,
   type PullRequest,
@@ -19,6 +18,7 @@ import { isLabeledHold } from '../gate/human-decisions.ts'
 import { dropPull, keepPull } from '../gate/keep-pages.ts'
 import { announceSlow, cancelOvertakenRuns, HeadRuns, publishChecks, watched } from '../gate/publish-checks.ts'
 import { checksAt, isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/settle.ts'
+import { noteVerdict } from '../gate/unchanged-verdict.ts'
 
 /**
  * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and
@@ -30,13 +30,14 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest({ ...data, octokit }, data.pull)
   if (pull?.state !== 'open') return dropPull(context, data, data.pull)
-  // no other request before GitHub has computed the merge; the last attempt publishes that it has not
-  if (!attempt.lastAttempt) assertComputed(data, pull)
   const subject = await openCase(context, data, attempt, octokit)
   if (!subject) return
   const writer = await openWriter(context, data.installation, subject.repository)
   const merging = startMerge(subject, pull)
-  await merging.catch(() => undefined) // its error is published
+  await merging.catch(error => {
+    // no other request before the merge is known; the last attempt publishes that it is not, and every other error
+    if (pull.mergeable === null && !attempt.lastAttempt) throw error
+  })
   const bases = await readBases(subject)
   const checks = await bases.checksOf([pull.base.ref])
   const head = new HeadRuns(context.queue, subject, pull.head.sha)
@@ -101,6 +102,8 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
     publishChecks(subject, { writer, about: pull, runs: latest, again: rerun }, checks, decided),
   )
   await keepPull(subject, pull, { own: own.evaluated, shown, page: detailsUrl })
+  const merge = others.length === 0 ? await merging.catch(() => undefined) : undefined
+  if (merge) await noteVerdict(subject, pull, merge, own.evaluated)
   await supersedeRuns(
     async () => writer,
     present,

@@ -11,6 +11,7 @@ import { keepFleetPages, keepPage, pageCommitOf } from '../gate/keep-pages.ts'
 import { BRANCH_CHECK, HeadRuns, publishVerdict } from '../gate/publish-checks.ts'
 import { recordVerdict } from '../gate/record-decision.ts'
 import { evaluateSpread, settleFollowed } from '../gate/settle.ts'
+import { isUnchanged } from '../gate/unchanged-verdict.ts'
 import { finalError } from '../job-error.ts'
 
 /**
@@ -105,11 +106,14 @@ async function evaluateConcerned(
   )
   if (earlier === undefined) return
   let before = own.length
-  for (const { owner, repo } of await affectedPlaces(subject, head, earlier, answers)) {
-    const pulls = await listOpenPullRequests({ octokit, owner, repo })
-    const numbers = pulls.map(({ number }) => number)
-    await evaluateSpread(context, { installation, owner, repo }, numbers, { before })
-    before += numbers.length
+  for (const repository of await affectedPlaces(subject, head, earlier, answers)) {
+    const { owner, repo } = repository
+    const there = { ...subject, repository, owner, repo }
+    for (const pull of await listOpenPullRequests({ octokit, owner, repo })) {
+      if (await isUnchanged(there, pull)) continue
+      await evaluateSpread(context, { installation, owner, repo }, [pull.number], { before })
+      before++
+    }
   }
 }
 

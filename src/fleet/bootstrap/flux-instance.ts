@@ -45,7 +45,7 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     const details = { origin: own.origin, fix: 'Write spec.kustomize.patches as a list.' }
     throw new BailiwickError('flux-invalid', 'FluxInstance: spec.kustomize.patches is not a list', details)
   }
-  const profile = nodeOf([...profilePatches(root)], root.origin)
+  const profile = nodeOf([...profilePatches(root)], originAt(root, MULTITENANT))
   const patches = [...(profile.type === 'list' ? profile.items : []), ...(own?.items ?? [])]
   const spec = { type: 'map', fields: new Map(), origin: root.origin } as const
   const patched: MapNode = {
@@ -275,9 +275,17 @@ function sized(applying: readonly string[], [cache, concurrent]: readonly string
   ] as const
 }
 
+/** The field of a FluxInstance that switches every flag of the lockdown on. */
+export const MULTITENANT = ['spec', 'cluster', 'multitenant']
+
+/** Whether it is on, as the Flux Operator reads it. */
+export function isMultitenant(instance: MapNode): boolean {
+  const flag = at(instance, MULTITENANT)
+  return flag?.type === 'scalar' && flag.value === true
+}
+
 function multitenant(instance: MapNode): readonly Json[] {
-  const flag = at(instance, ['spec', 'cluster', 'multitenant'])
-  if (flag?.type !== 'scalar' || flag.value !== true) return []
+  if (!isMultitenant(instance)) return []
   const account = stringAt(instance, ['spec', 'cluster', 'tenantDefaultServiceAccount']) || 'default'
   return [
     adding(REFERRING, '--no-cross-namespace-refs=true'),

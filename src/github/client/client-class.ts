@@ -1,4 +1,5 @@
 import { ProbotOctokit } from 'probot'
+import { BailiwickError } from '../../base/errors.ts'
 import { currentWork } from '../../process/log.ts'
 import { nameErrors, statusOf, TOKEN } from './github-error.ts'
 import { withKnownAnswers } from './known-answers.ts'
@@ -160,20 +161,21 @@ function rankOf(isCheck: boolean, isFirst: boolean): Rank {
   return job === 'write-trail' ? RANKS.trail : RANKS.other
 }
 
-/** The least time between two writes of one installation, and between two that notify people. */
+/** The least time between two writes of one installation, and between two that notify people; and its writes an hour. */
 export interface Pace {
   readonly writeMs: number
   readonly notifyMs: number
+  readonly anHour: number
 }
 
 /**
- * What GitHub asks for (docs, "Best practices for using the REST API", pause between mutative requests); three seconds
- * where people are notified is what octokit's own throttling waits.
+ * Below the 80 a minute and 500 an hour that GitHub allows of what creates content (docs, "Rate limits for the REST API");
+ * three seconds where people are notified is what octokit's own throttling waits.
  */
-export const GITHUB_PACE: Pace = { writeMs: 1_000, notifyMs: 3_000 }
+export const GITHUB_PACE: Pace = { writeMs: 800, notifyMs: 3_000, anHour: 480 }
 
-/** For a server on this machine: the same order, a hundred times as fast. */
-export const LOOPBACK_PACE: Pace = { writeMs: 10, notifyMs: 30 }
+/** For a server on this machine: the same order, about a hundred times as fast. */
+export const LOOPBACK_PACE: Pace = { writeMs: 10, notifyMs: 30, anHour: 1_000_000 }
 
 /** Which writes go first: people wait for the check of what they pushed, and for answers. */
 export const RANKS = { firstCheck: 0, answer: 1, check: 2, other: 3, trail: 4 } as const
@@ -193,7 +195,14 @@ interface Waiting extends Write {
 /** So many checks and answers in a row, then one of the others: a flood does not block other writes for ever. */
 const MOST_IN_A_ROW = 60
 
-/** Lets the writes of each installation go one after the other, at a pace, by rank. */
+const HOUR_MS = 3_600_000
+/** So many writes are free after a pause: each job that comes back reads again what it needs. */
+const ENOUGH = 20
+
+/**
+ * Lets the writes of each installation go one after the other, at a pace, by rank. The second half of an hour's writes
+ * goes to checks and answers first: others wait so long that they last for the hour.
+ */
 export class WriteTurns {
   readonly #pace: Pace
   readonly #lanes = new Map<string, Lane>()
@@ -202,7 +211,7 @@ export class WriteTurns {
     this.#pace = pace
   }
 
-  /** Resolves when it is this write's turn. */
+  /** Resolves when it is this write's turn. Throws `github-unavailable` where the hour has no more: the job comes back. */
   take(installation: string, write: Write): Promise<void> {
     const lane = this.#lanes.get(installation) ?? new Lane(this.#pace)
     this.#lanes.set(installation, lane)
@@ -213,16 +222,24 @@ export class WriteTurns {
 class Lane {
   readonly #pace: Pace
   readonly #waiting: Waiting[] = []
+  /** When each write of the last hour went. */
+  readonly #gone: number[] = []
   #inARow = 0
   #freeAt = 0
   #notifiesAt = 0
+  #othersAt = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(pace: Pace) {
     this.#pace = pace
   }
 
-  take(write: Write): Promise<void> {
+  async take(write: Write): Promise<void> {
+    const now = performance.now()
+    this.#forget(now)
+    const sooner = this.#waiting.filter(({ rank }) => rank < RANKS.other).length
+    const over = this.#gone.length + sooner - this.#pace.anHour
+    if (over >= 0) throw exhausted(this.#pace.anHour, (this.#gone[over + ENOUGH] ?? now) + HOUR_MS - now)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push({ ...write, go: resolve })
     this.#serve()
@@ -232,23 +249,40 @@ class Lane {
   #serve(): void {
     clearTimeout(this.#timer)
     const now = performance.now()
+    this.#forget(now)
     const next = now < this.#freeAt ? undefined : this.#next(now)
     if (next) {
       this.#waiting.splice(this.#waiting.indexOf(next), 1)
       this.#inARow = next.rank < RANKS.other ? this.#inARow + 1 : 0
-      this.#freeAt = now + this.#pace.writeMs
       if (next.notifies) this.#notifiesAt = now + this.#pace.notifyMs
+      this.#gone.push(now)
+      const last = this.#gone.at(-this.#pace.anHour) ?? Number.NEGATIVE_INFINITY
+      this.#freeAt = Math.max(now + this.#pace.writeMs, last + HOUR_MS)
+      const isScarce = this.#gone.length > this.#pace.anHour / 2
+      if (isScarce && next.rank >= RANKS.other) this.#othersAt = now + HOUR_MS / this.#pace.anHour
       next.go()
     }
     if (this.#waiting.length === 0) return
-    const isStuck = this.#waiting.every(({ notifies }) => notifies)
-    const at = isStuck ? Math.max(this.#freeAt, this.#notifiesAt) : this.#freeAt
+    const at = Math.max(this.#freeAt, Math.min(...this.#waiting.map(one => this.#readyAt(one))))
     this.#timer = setTimeout(() => this.#serve(), Math.max(1, at - now))
   }
 
+  #forget(now: number): void {
+    while (this.#gone[0] !== undefined && this.#gone[0] <= now - HOUR_MS) this.#gone.shift()
+  }
+
+  #readyAt({ rank, notifies }: Waiting): number {
+    return Math.max(notifies ? this.#notifiesAt : 0, rank >= RANKS.other ? this.#othersAt : 0)
+  }
+
   #next(now: number): Waiting | undefined {
-    const ready = this.#waiting.filter(({ notifies }) => !notifies || now >= this.#notifiesAt)
+    const ready = this.#waiting.filter(one => now >= this.#readyAt(one))
     const others = this.#inARow >= MOST_IN_A_ROW ? ready.filter(({ rank }) => rank >= RANKS.other) : []
     return (others.length > 0 ? others : ready).sort((a, b) => a.rank - b.rank)[0]
   }
+}
+
+function exhausted(writes: number, ms: number): BailiwickError {
+  const what = `Bailiwick wrote ${writes} times to GitHub in the last hour, and GitHub allows 500`
+  return new BailiwickError('github-unavailable', what, { retryAfter: Math.ceil(ms / 1000), limited: true })
 }

@@ -5,17 +5,23 @@ import type { HumanDecisions } from '../../verdict/decide.ts'
 export function decisionSentences({ hold, override, missing }: HumanDecisions): Message[] {
   return [
     ...(hold ? [heldBy(hold)] : []),
-    ...(override
-      ? [
-          message`Overridden by ${part('value', override.by)}, for this commit only: ${part('text', ended(override.reason))}`,
-        ]
-      : []),
+    ...(override ? [overriddenBy(override)] : []),
     ...missing.map(({ rule, path, message: why, fix }) => {
       const where = path === undefined ? message`` : message` at ${part('path', path)}`
       return message`Approval required by ${part('value', rule)}${where}: ${untyped(ended(why))} ${untyped(fix)}`
     }),
   ]
 }
+
+function overriddenBy({ by, reason, until }: NonNullable<HumanDecisions['override']>): Message {
+  const why = part('text', ended(reason))
+  return until === undefined
+    ? message`Overridden by ${part('value', by)}, for this commit only: ${why}`
+    : message`Checks are paused by ${part('value', by)} until ${part('value', untilText(until))}: ${why} Then this commit is evaluated again.`
+}
+
+/** The end of a pause, as its day is today. */
+export const untilText = (until: string): string => `${until.slice(11, 16)} UTC`
 
 function heldBy({ by, takenOffBy }: NonNullable<HumanDecisions['hold']>): Message {
   const held = message`On hold by ${part('value', by)}. Blocked until someone with write access runs \`/bailiwick unhold\`.`

@@ -12,9 +12,9 @@ export function flagOrigin(flux: Cluster['lockdown']['flux'], controller: string
   return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
-/** One patch sets a flag of several controllers: a change of it is one cause. */
+/** One line sets flags of several controllers: a change of it is one cause. */
 export const flagCause = (cluster: string, flag: string, now: string, origin: Origin | undefined): string =>
-  hashOf([flag, now, origin ? placeText(origin) : cluster])
+  hashOf(origin ? [now, placeText(origin)] : [flag, now, cluster])
 
 /** The cause of what follows where a change takes the default account of a cluster's objects, or sets another one. */
 export function lostDefaultAccount(cluster: string, index: FleetIndex, before: FleetIndex | undefined) {

@@ -5,6 +5,7 @@ import { type Fleet, whyIncomplete } from '../../fleet/model/fleet.ts'
 import { placeOf } from '../../report/text/place.ts'
 import { auditFleet } from '../../verdict/audit/audit-fleet.ts'
 import type { AuditItem, AuditState, ClusterAudit } from '../../verdict/audit/audit-item.ts'
+import { MAX_LINES, VERBOSE } from './check-options.ts'
 import type { Command } from './command.ts'
 import { FLEET, fleetPart, PART, readFleet } from './read-fleet.ts'
 import { errorLine, printLines, type TableRow, table } from './terminal.ts'
@@ -13,7 +14,7 @@ import { TEXT_OR_JSON } from './usage.ts'
 /** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
 export const audit: Command = {
   name: 'audit',
-  usage: [...PART, ['[--strict]', 'exit code 1 if a setting is weak'], ...FLEET, TEXT_OR_JSON],
+  usage: [...PART, ['[--strict]', 'exit code 1 if a setting is weak'], VERBOSE, ...FLEET, TEXT_OR_JSON],
   notes:
     'Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.',
   async run(given, io) {
@@ -26,8 +27,10 @@ export const audit: Command = {
     const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters, part.tenants))
     if (given.format === 'json') io.stdout(json(found))
     else {
-      const all = found.flatMap((one, at) => [...(at === 0 ? [] : ['']), ...lines(one, here, io.columns)])
-      printLines(io, [...all, ...(part.leftOut.length > 0 ? ['', ...part.leftOut] : [])])
+      // a pipe or a log can be searched
+      const isShort = io.isTerminal === true && !given.has('verbose')
+      const all = [...found.flatMap(one => [...lines(one, here, isShort, io.columns), '']), ...adviceOf(found)]
+      printLines(io, [...(isShort ? cut(all) : all), ...(part.leftOut.length > 0 ? ['', ...part.leftOut] : [])])
     }
     if (failed.length > 0) return 2
     return given.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
@@ -46,23 +49,34 @@ function ofTenants(fleet: Fleet, tenants: ReadonlySet<string> | undefined, all: 
 
 const TITLES = ['STATE', 'CHECK', 'FOUND']
 
-function lines(found: ClusterAudit, here: string, width = 100): string[] {
+/** `isShort`: without the rows about which there is nothing to do. */
+function lines(found: ClusterAudit, here: string, isShort: boolean, width = 100): string[] {
   const { cluster, path, items } = found
-  const rows = alike(weakFirst(items)).flatMap(([item, ...others]): TableRow[] => {
+  const listed = isShort ? items.filter(({ state }) => state !== 'ok') : items
+  const rows = alike(weakFirst(listed)).flatMap(([item, ...others]): TableRow[] => {
     const place = placeOfItem(item, here)
     const row = [item.state, item.check, `${tenantsText([item, ...others])}${item.message}`]
     const cells = row.map(cell => visible(cell, 400))
     // on a line of its own: editors and terminals open a path only if it is whole
     return place ? [cells, visible(place, 300)] : [cells]
   })
-  const advice = items.filter(({ state }) => state !== 'ok')
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
-  return [
-    visible(`${cluster} (${path}): ${counts}`),
-    '',
-    ...table(TITLES, rows, width),
-    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
-  ]
+  return [visible(`${cluster} (${path}): ${counts}`), ...(rows.length > 0 ? ['', ...table(TITLES, rows, width)] : [])]
+}
+
+/** What to do, once for all clusters: that of the weak settings first. */
+function adviceOf(found: readonly ClusterAudit[]): string[] {
+  const advice = weakFirst(found.flatMap(({ items }) => items)).filter(({ state }) => state !== 'ok')
+  return advice.length > 0 ? ['What to do', ...unique(advice.map(adviceText))] : []
+}
+
+const LESS = 'Settings that are ok are not listed: --verbose shows everything.'
+
+/** The first lines for a person at a terminal, and what is not shown. */
+function cut(all: readonly string[]): string[] {
+  const left = all.length - MAX_LINES
+  if (left <= 0) return [...all, '', LESS]
+  return [...all.slice(0, MAX_LINES), '', `${left} more lines. --verbose shows everything, --cluster C one cluster.`]
 }
 
 /** Tenants of which each has a row of its own. */

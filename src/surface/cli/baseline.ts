@@ -17,7 +17,10 @@ export const baseline: Command = {
   async run(given, io) {
     const { fleet, input, dir, tree, here } = await readFleet(given, io.cwd)
     const { verdict, violations } = legacyViolations(fleet, { revisionSet: revisionSetOf(input), today: today() })
-    if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
+    if (verdict.clusters.length === 0) {
+      const fix = 'Run it in a clone of the fleet, or name that folder: bailiwick baseline DIR.'
+      throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '', { fix })
+    }
     const before = baselineOf(tree, here)
     const change = changeOf(verdict, violations, before)
     const undecided = verdict.errors.find(one => !isAccepted(before, one))

@@ -31,6 +31,11 @@ export interface CheckOptions {
   readonly output: string
 }
 
+/** Lines that a person at a terminal reads before the result. */
+export const MAX_LINES = 60
+
+export const VERBOSE: UsageLine = ['[--verbose]', 'on a terminal too, list everything']
+
 export const BASE: UsageLine = ['[--base REF]', 'compare with this commit: only new violations and errors count']
 const DIR: UsageLine = ['[DIR]', 'a git working copy, any folder of one, or a plain folder (default: .)']
 

@@ -9,7 +9,7 @@ import { formats } from '../../report/formats/formats.ts'
 import { count, isNew } from '../../report/text/findings.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { rules } from '../../rules/registry.ts'
-import { CHECK, type CheckOptions, copyOptions, copyUsage } from './check-options.ts'
+import { CHECK, type CheckOptions, copyOptions, copyUsage, MAX_LINES } from './check-options.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy, type OwnPart } from './evaluate-copy.ts'
@@ -62,9 +62,6 @@ function noteOutside({ filter }: Verdict, io: Io): void {
   ]
   io.stderr(`note: ${what.join(' and ')} outside of --cluster and --tenant; the exit code does not count this\n`)
 }
-
-/** Lines that a person reads before the result. */
-const MAX_LINES = 60
 
 /** What a format needs besides the verdict. Source lines are included only in output for people. */
 function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options: CheckOptions, io: Io) {

@@ -67,7 +67,7 @@ function text(rule: RuleText, width?: number): string {
   const parts = [
     `${id}: ${title} (${weightOf(rule)})`,
     why,
-    `What to do: ${docs}`,
+    ...`What to do: ${docs}`.split('\n\n'),
     ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
     ...(source === undefined ? [] : [`Source: ${source}`]),
   ]

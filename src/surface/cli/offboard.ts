@@ -3,9 +3,11 @@ import { BailiwickError } from '../../base/errors.ts'
 import { andMore, closest, probably } from '../../base/name-list.ts'
 import { visible } from '../../base/visible.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
+import { FLEET_FILE } from '../../fleet/model/fleet-config.ts'
 import { openCommit } from '../../git/commits.ts'
 import type { Tree } from '../../git/tree.ts'
 import { openWorkingCopy } from '../../git/working-copy.ts'
+import { massDeletion } from '../../rules/ownership/deletions.ts'
 import { type OffboardPlan, planOffboarding } from '../../tenants/offboard/plan.ts'
 import {
   type OffboardRequest,
@@ -14,12 +16,18 @@ import {
   parseOffboard,
 } from '../../tenants/offboard/request.ts'
 import { fleetAt } from '../../tenants/onboard/tenant-layout.ts'
-import type { Command } from './command.ts'
+import { fleetFileWaivers, withoutWaivers, withWaivers } from '../command/fleet-file.ts'
+import { checkedDay, subjectKey, waiverEntries } from '../command/waiver.ts'
+import { copyOptions } from './check-options.ts'
+import { type Command, type Io, today } from './command.ts'
+import { evaluateCopy } from './evaluate-copy.ts'
 import { notFollowed } from './followed-sources.ts'
+import type { Given } from './given.ts'
 import { printLines } from './terminal.ts'
 import { usageLine } from './usage.ts'
+import { fleetFileText, requesterOf } from './waive.ts'
 import { repositoryAddress, rootFolder } from './working-copy.ts'
-import { writeAllInside } from './write-inside.ts'
+import { writeAllInside, writeInside } from './write-inside.ts'
 
 /** `bailiwick offboard`: writes the next of the two changes of an offboarding to the working copy. */
 export const offboard: Command = {
@@ -28,18 +36,22 @@ export const offboard: Command = {
     ['TENANT', 'name of the tenant'],
     ['[DIR]', 'working copy of the fleet (default: .)'],
     ['[--cluster C]...', 'only this cluster (repeatable; default: every cluster of the tenant)'],
+    ['[--approver LOGIN]', 'the fleet admin who agrees: check accepts what the change removes, by waivers for 30 days'],
+    ['[--requester LOGIN]', 'who asks for it (default: user.name of git)'],
   ],
   notes: `Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
 second change removes sources, accounts, roles, namespaces and credentials.`,
-  async run({ args }, io) {
-    return writeChange(parseOffboard(args, `bailiwick ${usageLine(offboard)}`, 'directory'), io)
+  async run(given, io) {
+    const words = [...given.positionals, ...given.all('cluster').map(name => `--cluster=${name}`)]
+    return writeChange(parseOffboard(words, `bailiwick ${usageLine(offboard)}`, 'directory'), given, io)
   },
 }
 
 /** Writes the next change to the working copy and prints the next steps. */
 async function writeChange(
   { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
-  io: Parameters<Command['run']>[1],
+  given: Given,
+  io: Io,
 ): Promise<number> {
   const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
   const tree = await openWorkingCopy(dir)
@@ -55,8 +67,33 @@ async function writeChange(
     if (stages.length > 0 && !stages.includes(plan.stage)) throw notMerged(stages[0]!, usual, request)
   }
   await writeAllInside(dir, plan.files)
-  printLines(io, linesOf(plan, request))
+  const isAgreed = plan.stage !== 'done' && (await waiveRemovals(dir, branch, request, given, io))
+  printLines(io, linesOf(plan, request, isAgreed))
   return 0
+}
+
+/** Replaces the waivers of the change before by those for what this one removes. False without an approver. */
+async function waiveRemovals(
+  dir: string,
+  branch: string,
+  { tenant }: OffboardRequest,
+  given: Given,
+  io: Io,
+): Promise<boolean> {
+  const approver = given.one('approver')
+  if (approver === undefined) return false
+  const requester = await requesterOf(given, io)
+  const options = { ...copyOptions(given, io.cwd), dir, base: 'HEAD', branch, clusters: [] }
+  const { verdict } = await evaluateCopy(options, [], io.env ?? process.env)
+  const removed = verdict.violations.filter(({ rule, state }) => rule === massDeletion.id && state === 'new')
+  const reason = `Offboarding of tenant ${tenant}`
+  const entries = waiverEntries(removed, { reason, requester, approver, expires: checkedDay(undefined, today()) })
+  const present = new Set(entries.map(subjectKey))
+  const text = fleetFileText(await openWorkingCopy(dir))
+  const earlier = fleetFileWaivers(text).filter(one => one.rule === massDeletion.id && one.reason === reason)
+  const gone = earlier.filter(one => !present.has(subjectKey(one)))
+  await writeInside(dir, FLEET_FILE, withoutWaivers(withWaivers(text, entries), gone))
+  return true
 }
 
 /** The next change for the state at a ref; empty if the repository has no such ref. */
@@ -100,7 +137,11 @@ function assertTenant({ tenants }: Fleet, { tenant: name }: OffboardRequest): vo
 /** How many tenants a message names. */
 const MAX_TENANTS = 20
 
-function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
+function linesOf(
+  { stage, files, objects, nodes, notes }: OffboardPlan,
+  request: OffboardRequest,
+  isAgreed: boolean,
+): string[] {
   return [
     ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
     ...objects.flatMap(({ cluster, names }) => names.map(name => `removes on ${cluster}: ${visible(name)}`)),
@@ -110,13 +151,14 @@ function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request:
       ),
     ),
     ...notes.map(note => visible(note)),
-    ...(stage === 'done' ? [] : [AGREE]),
+    ...(stage === 'done' ? [] : [isAgreed ? AGREED : AGREE]),
     NEXT[stage](request),
   ]
 }
 
 const AGREE =
-  'check blocks this change by mass-deletion: on its pull request, a fleet admin who is not its author agrees by `/bailiwick override REASON`'
+  'check blocks this change by mass-deletion: --approver LOGIN names the fleet admin who agrees, or on its pull request one who is not its author comments `/bailiwick override REASON`'
+const AGREED = `waived mass-deletion in ${FLEET_FILE}: the approver approves that file in a review of the pull request`
 
 const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {
   workloads: ({ tenant }) =>

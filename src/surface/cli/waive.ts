@@ -3,6 +3,7 @@ import { firstNames } from '../../base/name-list.ts'
 import { visible } from '../../base/visible.ts'
 import { FLEET_FILE, type Waiver } from '../../fleet/model/fleet-config.ts'
 import { askGit } from '../../git/run-git.ts'
+import type { Tree } from '../../git/tree.ts'
 import { openWorkingCopy } from '../../git/working-copy.ts'
 import { display } from '../../kube/object.ts'
 import type { Finding } from '../../rules/model/finding.ts'
@@ -37,9 +38,7 @@ export const waive: Command = {
   async run(given, io) {
     const options = copyOptions(given, io.cwd)
     const dir = await rootFolder(options.fleet ?? options.dir)
-    const tree = await openWorkingCopy(dir)
-    const text =
-      tree.entry(FLEET_FILE)?.type === 'file' ? Buffer.from(tree.read(FLEET_FILE)).toString('utf8') : undefined
+    const text = fleetFileText(await openWorkingCopy(dir))
     if (given.has('list')) return list(fleetFileWaivers(text), io)
     const [asked, object] = [given.one('FINDING|RULE'), given.one('OBJECT')]
     if (asked === undefined) throw given.wrong('FINDING or RULE is missing', 'bailiwick check -o json shows both.')
@@ -57,6 +56,17 @@ export const waive: Command = {
     printLines(io, [...lines, `written to ${FLEET_FILE}: propose it in a pull request on the fleet's repository`])
     return 0
   },
+}
+
+/** The file of a fleet; undefined without one. */
+export const fleetFileText = (tree: Tree): string | undefined =>
+  tree.entry(FLEET_FILE)?.type === 'file' ? Buffer.from(tree.read(FLEET_FILE)).toString('utf8') : undefined
+
+/** Who asks for a waiver. Throws `usage` where neither an option nor git names them. */
+export async function requesterOf(given: Given, io: Io): Promise<string> {
+  const requester = given.one('requester') ?? (await askGit(io.cwd, ['config', 'user.name']))?.toString().trim() ?? ''
+  if (requester === '') throw given.wrong('--requester is missing', 'Name who asks for it.')
+  return requester
 }
 
 interface Wanted {
@@ -85,8 +95,7 @@ async function added(
 ): Promise<Edit> {
   const findings = matching(violations, wanted)
   const usage = `bailiwick waive ${wanted.asked} ${wanted.object === undefined ? '' : 'OBJECT '}--until DATE --reason TEXT`
-  const requester = given.one('requester') ?? (await askGit(io.cwd, ['config', 'user.name']))?.toString().trim() ?? ''
-  if (requester === '') throw given.wrong('--requester is missing', 'Name who asks for it.')
+  const requester = await requesterOf(given, io)
   const approver = given.one('approver')
   const terms = {
     reason: parseReason([given.one('reason') ?? ''], usage),

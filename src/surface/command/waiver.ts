@@ -27,7 +27,7 @@ export interface WaiverEntry {
 type WaiverSubject = Pick<WaiverEntry, 'rule' | 'cluster' | 'kind' | 'namespace' | 'name'>
 
 /** Who asks, why, and until when. */
-type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'expires'>
+type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'approver' | 'expires'>
 
 /** Builds the narrowest entries that cover these findings: one per rule, object and cluster. */
 export function waiverEntries(findings: readonly Finding[], terms: WaiverTerms): WaiverEntry[] {

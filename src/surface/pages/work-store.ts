@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { ApplyResults } from '../../cluster/channel/apply-results.ts'
 import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
+import type { TestMerge } from '../../github/pull-request.ts'
 import type { Log } from '../../process/log.ts'
 import type { OfferedFix } from '../../verdict/suggestions.ts'
 import { openTtlStore, type TtlStore } from './ttl-store.ts'
@@ -92,6 +93,25 @@ export interface Statement {
   readonly fixes: readonly OfferedFix[]
 }
 
+/** What a pull request got, for which merge. */
+interface NotedVerdict {
+  readonly merge: TestMerge
+  readonly print: string
+}
+
+/** A fleet admin lets every pull request of a fleet pass for a while. */
+interface Pause {
+  readonly by: string
+  readonly reason: string
+  /** ISO time. */
+  readonly until: string
+}
+
+interface PausedFleet {
+  readonly repository: { readonly id: number }
+  readonly branch: string
+}
+
 interface Place {
   readonly owner: string
   readonly repo: string
@@ -103,7 +123,7 @@ export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 
 
 /**
  * Stores the last comment and suggestions for each pull request, between the job that evaluates it and the job that
- * posts them.
+ * posts them, and which fleets are paused.
  */
 export class StatementStore {
   readonly #store: TtlStore
@@ -121,10 +141,46 @@ export class StatementStore {
     return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
   }
 
+  /** Notes the verdict of a pull request; without one, what was noted before does not count. */
+  async noteVerdict(place: Place, noted: NotedVerdict | undefined): Promise<void> {
+    if (noted) await this.#store.put(`verdict ${keyOf(place)}`, Buffer.from(JSON.stringify(noted)))
+    else await this.#store.delete(`verdict ${keyOf(place)}`)
+  }
+
+  async verdictOf(place: Place): Promise<NotedVerdict | undefined> {
+    const bytes = await this.#store.get(`verdict ${keyOf(place)}`)
+    return bytes && (JSON.parse(bytes.toString('utf8')) as NotedVerdict)
+  }
+
+  /** Pauses a fleet until a time; without a pause it blocks again. A pause that is lost blocks, too. */
+  async setPause(fleet: PausedFleet, pause?: Pause): Promise<void> {
+    if (pause) await this.#store.put(pauseKey(fleet), Buffer.from(JSON.stringify(pause)))
+    else await this.#store.delete(pauseKey(fleet))
+  }
+
+  async pauseOf(fleet: PausedFleet): Promise<Pause | undefined> {
+    const bytes = await this.#store.get(pauseKey(fleet))
+    const pause = bytes && (JSON.parse(bytes.toString('utf8')) as Pause)
+    return pause && Date.parse(pause.until) > Date.now() ? pause : undefined
+  }
+
+  /** Notes our comment on a pull request, once it has this text. */
+  noteComment(place: Place, id: number, body: string): Promise<void> {
+    return this.#store.put(`comment ${keyOf(place)}`, Buffer.from(`${id} ${hash('sha256', body)}`))
+  }
+
+  /** Our comment on a pull request, if it was noted with another text. */
+  async commentToChange(place: Place, body: string): Promise<number | undefined> {
+    const [id, text] = (await this.#store.get(`comment ${keyOf(place)}`))?.toString().split(' ') ?? []
+    return id === undefined || text === hash('sha256', body) ? undefined : Number(id)
+  }
+
   close(): Promise<void> {
     return this.#store.close()
   }
 }
+
+const pauseKey = ({ repository, branch }: PausedFleet): string => `pause ${repository.id} ${branch}`
 
 /** GitHub names ignore case. */
 const keyOf = ({ owner, repo, pull }: Place): string => `${owner}/${repo}#${pull}`.toLowerCase()

@@ -115,11 +115,12 @@ function fleetFile(text: string, tenant: string, namespaces: ReadonlySet<string>
     const item: unknown = (data[key] as readonly unknown[])[index]
     return item !== null && typeof item === 'object' ? (item as Record<string, unknown>) : {}
   }
-  return removeItems(file, ({ key, index }) => {
+  const left = removeItems(file, ({ key, index }) => {
     const item = itemOf(key, index)
     const of = key === 'waivers' ? (item.object as { namespace?: unknown } | undefined)?.namespace : item.namespace
     if (key === 'tenants') return item.name === tenant
     if (!['waivers', 'substituteFrom', 'accounts', 'sources'].includes(key)) return false
     return typeof of === 'string' && namespaces.has(of)
   })
+  return left.trim() === '{}' ? '' : left
 }

@@ -106,6 +106,28 @@ describe('pull requests', () => {
     await expect(readTestMerge(fleet, conflicting!)).rejects.toMatchObject({ code: 'merge-conflict' })
   })
 
+  test('GitHub is not waited for where the head holds all of the base: it gets what GitHub makes of it', async () => {
+    const { github, octokit, fleet } = await acme()
+    const at = async (number: number) => ({ ...(await readPullRequest(fleet, number))!, mergeable: null })
+    const push = (files: Record<string, string>) => github.push({ repo: 'acme/fleet', branch: 'fix', files, as: 'dev' })
+    push({ 'new.yaml': 'new\n' })
+    const { number } = github.openPullRequest({ repo: 'acme/fleet', head: 'fix', as: 'dev' }).issue
+    const pathsOf = async (merge: { readonly sha: string; readonly tree: string }) =>
+      (await readTree({ octokit, ...FLEET, commit: merge.sha, tree: merge.tree }, newStore())).entries.map(
+        one => one.path,
+      )
+    for (const files of [{}, { 'second.yaml': 'x\n' }, { 'third.yaml': 'x\n' }]) {
+      if (Object.keys(files).length > 0) push(files)
+      const known = await readTestMerge(fleet, await at(number))
+      github.pullRequest('acme/fleet', number)
+      const made = await readTestMerge(fleet, (await readPullRequest(fleet, number))!)
+      expect(known).toMatchObject({ tree: made.tree, base: made.base, baseTree: made.baseTree, head: made.head })
+      expect(await pathsOf(known)).toEqual(await pathsOf(made))
+    }
+    github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'main\n' }, as: 'ada' })
+    await expect(readTestMerge(fleet, await at(number))).rejects.toMatchObject({ code: 'github-unavailable' })
+  })
+
   test('a fork is told, and its test merge is read through the base repository', async () => {
     const { github, octokit, fleet } = await acme()
     github.addUser('eve')

@@ -10,7 +10,7 @@ const DEMAND = {
   message: 'the file .github/bailiwick.yaml changes',
   fix: 'Have a fleet admin approve the pull request.',
 }
-const comment = (outcome: Outcome, decisions: Partial<HumanDecisions>) =>
+const comment = (outcome: Outcome, decisions: Partial<HumanDecisions> = {}) =>
   commentOf(outcome, {
     kind: 'pull-request',
     repository: FLEET,
@@ -50,7 +50,22 @@ describe('what people decided', () => {
     expect(text).toContain('violation <code>plaintext-secret</code>')
   })
 
-  test('an error before a verdict says how to try again', () => {
+  test('an error that the readers may not see sends them to a fleet admin', () => {
+    const error = new BailiwickError('graph-limits', 'too much in acme/other', { fix: 'Make acme/other smaller.' })
+    const text = comment(error)
+    expect(open(text)).toEqual([
+      '❔ **Could not be evaluated: the cause is in another repository**',
+      'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.',
+    ])
+    expect(text).not.toContain('acme/other')
+  })
+
+  test('an error before a verdict says its fix, and how to try again', () => {
+    const fix = 'Resolve the conflict and push.'
+    expect(open(comment(new BailiwickError('merge-conflict', 'the branch conflicts with main', { fix })))).toContain(
+      'Next: Resolve the conflict and push. `/bailiwick check` evaluates again without a push.',
+    )
+
     const lines = open(comment(new BailiwickError('merge-conflict', 'the branch conflicts with main'), {}))
     expect(lines).toEqual([
       '❔ **Merge conflict: nothing was checked**',

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { main } from '../../../src/surface/cli/main.ts'
 import type { AuditItem } from '../../../src/verdict/audit/audit-item.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles } from '../../fleet/mini-fleet.ts'
 import { run, scratch, write } from './run-main.ts'
@@ -71,6 +73,26 @@ test('text for people, of one cluster', async () => {
   expect(stdout).toMatch(/^ok +installation +Flux is installed by Deployments of the fleet; version/m)
   expect(stdout).toContain('What to do\n  status-writers: the status of a source holds')
   expect(stdout).not.toContain('production')
+})
+
+test('a terminal shows at most about 60 lines, the worst first, and how to see the rest', async () => {
+  const at = async (...args: string[]) => {
+    let text = ''
+    const stdout = (part: string) => {
+      text += part
+    }
+    const io = { stdout, stderr: () => {}, stdin: Readable.from([]), cwd: ACME, env: {}, isTerminal: true }
+    await main(['audit', ...FLEET, ...args], io)
+    return text.trimEnd().split('\n')
+  }
+  const short = await at()
+  expect(short.length).toBeLessThanOrEqual(64)
+  expect(short.filter(line => line.startsWith('ok '))).toEqual([])
+  expect(short.findIndex(line => line.startsWith('weak '))).toBeLessThan(4)
+  expect(short.at(-1)).toContain('--verbose')
+  expect(short.filter(line => line === 'What to do')).toHaveLength(1)
+  const whole = await at('--verbose')
+  expect(whole.filter(line => line.startsWith('ok '))).toHaveLength(16)
 })
 
 test('--strict makes what is weak an exit code', async () => {

@@ -47,6 +47,24 @@ test('a tenant leaves in two runs, and a third finds none', async () => {
   expect(third.stderr).toContain('tenant "dev-team" is not in the fleet')
 })
 
+test('a named fleet admin has check accept what is removed, and the second change replaces the waivers of the first', async () => {
+  const dir = fleet()
+  const waived = () => readFileSync(join(dir, '.github/bailiwick.yaml'), 'utf8').match(/kind: \S+/g)
+  const check = () => run(dir, 'check', '--base', 'HEAD')
+  const agreed = ['--approver', 'ops-lead', '--requester', 'dora']
+  const first = await run(dir, 'offboard', 'dev-team', ...agreed)
+  expect(first.stdout).toContain('waived mass-deletion in .github/bailiwick.yaml')
+  expect(new Set(waived())).toEqual(new Set(['kind: kustomize.toolkit.fluxcd.io/Kustomization']))
+  const checked = await check()
+  expect([checked.code, checked.stderr]).toEqual([0, ''])
+  expect(checked.stdout).toContain('required approval[gate-config-change]')
+  expect((await run(dir, 'check', '--base', 'HEAD', '--fail-on-required-approval')).code).toBe(1)
+  commit(dir)
+  await run(dir, 'offboard', 'dev-team', ...agreed)
+  expect(new Set(waived())).toEqual(new Set(['kind: Namespace']))
+  expect((await check()).code).toBe(0)
+})
+
 test('a tenant that the fleet does not have is an error, with the one that was meant', async () => {
   const ran = await run(fleet(), 'offboard', 'dev-taem')
   expect([ran.code, ran.stdout]).toEqual([2, ''])

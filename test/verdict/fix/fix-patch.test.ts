@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TextEdit } from '../../../src/verdict/edit-text.ts'
-import { applyFixes, fixPatch } from '../../../src/verdict/fixes.ts'
+import { applyFixes, filePatch, fixPatch } from '../../../src/verdict/fixes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-patch-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -27,6 +27,29 @@ function applied(path: string, text: string, patches: readonly (readonly string[
 
 const edit = (first: number, last: number, ...lines: string[]): TextEdit => ({ first, last, lines })
 const by = (text: string, edits: readonly TextEdit[]) => applyFixes(text, edits as never)
+
+describe('git apply makes of the patch of a whole file what it becomes', () => {
+  const lines = (...words: string[]) => words.map(word => `${word}\n`).join('')
+  const many = lines(...Array.from({ length: 12 }, (_, at) => `line ${at}`))
+  test.for<[string, string | undefined, string | undefined]>([
+    ['a new file', undefined, lines('a', 'b')],
+    ['a new file without a newline', undefined, 'a'],
+    ['a deleted file', lines('a', 'b'), undefined],
+    ['a line in the middle', many, many.replace('line 6', 'other')],
+    ['a line at the end', many, `${many}more\n`],
+    ['a line at the beginning', many, `more\n${many}`],
+    ['the newline at the end', 'a\nb', 'a\nb\n'],
+    ['repeated lines', lines('a', 'a', 'a'), lines('a', 'a')],
+    ['everything', lines('a', 'b'), lines('c')],
+  ])('%s', ([, before, after]) => {
+    const file = join(folder, 'whole.yaml')
+    rmSync(file, { force: true })
+    if (before !== undefined) writeFileSync(file, before)
+    const input = `${filePatch('whole.yaml', before, after).join('\n')}\n`
+    execFileSync('git', ['apply', '-'], { cwd: folder, input })
+    expect(existsSync(file) ? readFileSync(file, 'utf8') : undefined).toBe(after)
+  })
+})
 
 describe('git apply makes of a patch what the edit makes', () => {
   test.for([

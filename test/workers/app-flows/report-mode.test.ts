@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OurCheckRun } from '../../../src/github/checks.ts'
+import { MemoryTtlStore } from '../../../src/surface/pages/ttl-store.ts'
+import { STATEMENT_LIMITS, StatementStore } from '../../../src/surface/pages/work-store.ts'
+import { stalenessOf } from '../../../workers/gate/settle.ts'
+import { until } from '../queue/until.ts'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
+import { command } from './commands.ts'
 import { DEV, openDev, withResource } from './red-together.ts'
+import { reportOf } from './survey.ts'
 
 const STRAY = {
   'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'stray.yaml'),
@@ -25,6 +32,9 @@ test('nothing blocks, and the title says that it would', async () => {
   expect(run).toMatchObject({ conclusion: 'success' })
   expect(run.output.title).toMatch(/^Would block \(report mode\): 1 violation in dev-team \(staging\)/)
   expect(run.output.summary).toContain('1 reported violation (critical)')
+  expect(github.commentsOf(DEV, pull).at(-1)?.body).toMatch(
+    /Nothing blocks, because the fleet only reports violations\. Next: fix `staging\/stray\.yaml:\d+` before it blocks them\./,
+  )
   expect(run.annotations).toMatchObject([{ path: 'staging/stray.yaml', annotation_level: 'warning' }])
   expect(github.merge({ repo: DEV, pull, as: 'dora' })).toMatchObject({ status: 200 })
   await stage.settle()
@@ -46,3 +56,35 @@ test('back in mode block the same change is red', async () => {
   await stage.settle()
   expect(said(github, DEV, 'again')).toMatchObject({ conclusion: 'failure' })
 }, 60_000)
+
+test('a pause lets it pass for an hour, with its verdict; resume blocks again, and only a fleet admin decides', async () => {
+  const { github } = stage
+  const { number } = reportOf(github)
+  const say = (as: string, body: string) => command(stage, { repo: 'acme/fleet', issue: number, as, body })
+  expect(await say('dora', '/bailiwick pause let me through')).toMatchObject({ reactions: ['-1'] })
+  expect(said(github, DEV, 'again')).toMatchObject({ conclusion: 'failure' })
+  github.comment({ repo: 'acme/fleet', issue: number, as: 'ada', body: '/bailiwick pause incident 7' })
+  await until(() => said(github, DEV, 'again').conclusion === 'success')
+  expect(github.commentsOf('acme/fleet', number).at(-1)?.body).toMatch(
+    /Every pull request of this fleet passes until \d\d:\d\d UTC/,
+  )
+  expect(said(github, DEV, 'again').output.title).toMatch(/^Paused until \d\d:\d\d UTC by ada: incident 7/)
+  expect(said(github, DEV, 'again').output.summary).toContain('Verdict: 1 violation in dev-team (staging)')
+  // what a sweep finds is evaluated again, so that no lost job leaves it green
+  expect(stalenessOf({ status: 'completed', externalId: said(github, DEV, 'again').externalId } as OurCheckRun)).toBe(
+    'missing',
+  )
+  await say('ada', '/bailiwick resume')
+  expect(said(github, DEV, 'again')).toMatchObject({ conclusion: 'failure' })
+}, 60_000)
+
+test('a pause ends by itself', async () => {
+  const store = new StatementStore(new MemoryTtlStore(STATEMENT_LIMITS))
+  const fleet = { repository: { id: 7 }, branch: 'main' }
+  const pause = (ms: number) => ({ by: 'ada', reason: 'x', until: new Date(Date.now() + ms).toISOString() })
+  await store.setPause(fleet, pause(3_600_000))
+  expect(await store.pauseOf(fleet)).toMatchObject({ by: 'ada' })
+  expect(await store.pauseOf({ ...fleet, branch: 'other' })).toBeUndefined()
+  await store.setPause(fleet, pause(-1))
+  expect(await store.pauseOf(fleet)).toBeUndefined()
+})

@@ -57,6 +57,8 @@ describe('who may ask for what', () => {
     ['approve-waiver', undefined],
     ['approve-source', undefined],
     ['override why not', undefined],
+    ['pause why not', undefined],
+    ['resume', undefined],
     ['offboard x', undefined],
   ])('%s needs %s of the repository', async (text, least) => {
     const from = least === undefined ? ROLES.length : ROLES.indexOf(least)
