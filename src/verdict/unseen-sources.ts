@@ -205,7 +205,7 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   })
 }
 
-/** Whether what cannot be read of the platform may declare the source: following that needs an approval, and is no error. */
+/** Whether what cannot be read of the platform may declare the source: following that needs an approval instead. */
 const mayBeUnread = ({ tenant, cluster, source }: FleetNode, head: Fleet) =>
   tenant === undefined && source.unmatched?.why === 'no-object' && unreadClusters(head).has(cluster)
 

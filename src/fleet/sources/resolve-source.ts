@@ -41,10 +41,7 @@ export function openSources(
     const known = composed.get(source)
     if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
     const url = text(source, ['spec', 'url'])
-    if (!url) {
-      throwMisspelled(source, ['spec', 'url'])
-      throw invalid(source, 'url', 'GitRepository: spec.url is missing')
-    }
+    if (!url) throw invalid(source, 'url', 'GitRepository: spec.url is missing')
     const spec = contentSpec(source)
     const address = addressIn(aliases, url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
@@ -232,7 +229,9 @@ export function sourceRefOf(source: KubeObject): SourceRef {
   return ref
 }
 
+/** Throws where the field is missing and another key was probably meant to be it. */
 function invalid(source: KubeObject, field: string, message: string): BailiwickError {
+  throwMisspelled(source, ['spec', field])
   return new BailiwickError('flux-invalid', message, {
     origin: originAt(source.root, ['spec', field]),
     fix: `Correct spec.${field}.`,

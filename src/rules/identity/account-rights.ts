@@ -139,8 +139,6 @@ export function rightsFix(
   }
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
   const to = beside ? message` (${positionOf(beside)})` : message``
-  if (role?.isGathering)
-    return message`${ask} a ClusterRole that ${role.shown}${to} aggregates, with these rules: ${rules}.`
   if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
   const where =
     place.namespace === '' ? message`a ClusterRole` : message`a Role in namespace ${part('object', place.namespace)}`
@@ -159,24 +157,20 @@ function editedRights(index: FleetIndex, place: AccountPlace) {
   const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
     const of = kind === 'Role' ? namespace : ''
     const object = writtenOf(index, place.node, { kind, namespace: of, name })
-    if (!object) return []
-    const own = { object, shown: objectPart(kind, of, name), isGathering: false }
-    const parts = kind === 'ClusterRole' ? index.gatheredBy(place.node.cluster, name) : undefined
     // the cluster overwrites the rules of an aggregated role
-    return parts ? [gatheredRole(index, place.node, object, parts) ?? { ...own, isGathering: true }] : [own]
+    const parts = kind === 'ClusterRole' ? index.gatheredBy(place.node.cluster, name) : undefined
+    const ruled = object && parts ? gatheredRole(index, place.node, object, parts) : object
+    return ruled ? [{ object: ruled, shown: objectPart(kind, of, idOf(ruled).name) }] : []
   })
   const first = own.find(one => writtenOf(index, place.node, one)) ?? own[0]
   return { first, binding: first && writtenOf(index, place.node, first), role: roles[0] }
 }
 
-/** The role whose rules come into an aggregated one: of several, one that stands beside it. */
-function gatheredRole(index: FleetIndex, node: FleetNode, role: KubeObject, parts: readonly string[]) {
-  const written = parts.flatMap(name => {
-    const object = writtenOf(index, node, { kind: 'ClusterRole', namespace: '', name })
-    if (!object || index.gatheredBy(node.cluster, name)) return []
-    return [{ object, shown: objectPart('ClusterRole', '', name), isGathering: false }]
-  })
-  return written.find(({ object }) => object.root.origin.file === role.root.origin.file) ?? written[0]
+/** A role whose rules an aggregated one gathers: of several, one in the same file. */
+function gatheredRole(index: FleetIndex, node: FleetNode, { root }: KubeObject, parts: readonly string[]) {
+  const own = parts.filter(name => !index.gatheredBy(node.cluster, name))
+  const written = own.flatMap(name => writtenOf(index, node, { kind: 'ClusterRole', namespace: '', name }) ?? [])
+  return written.find(one => one.root.origin.file === root.origin.file) ?? written[0]
 }
 
 /** What an account may not do in a namespace is one cause, whatever it should apply there: clusters share it where they share the edit. */

@@ -107,24 +107,7 @@ function compared(
   }
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
   if (refused && (refused.isCertain || !catalog)) return { ...refused, isCatalog: false }
-  if (catalog) {
-    // the cluster may serve what one release of a project does not
-    const isOther = refused !== undefined || !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
-    const { requires } = fluxKind(`${group}/${kind}`) ?? {}
-    const isKnown = name !== '' && (!isOther || requires !== undefined)
-    // what every version of Flux requires, the catalog's does too
-    const inCatalog = withField(
-      object.root,
-      'apiVersion',
-      textNode(`${group}/${catalog.served.at(-1)}`, object.root.origin),
-    )
-    const whole = isKnown ? compare(catalog, isOther ? inCatalog : object.root) : UNKNOWN
-    const refusedByAll = requiredProblems(whole.problems, object.root, requires)
-    const problems = [...(refused?.answer.problems ?? []), ...refusedByAll]
-    const answer = isOther ? { problems, count: problems.length, isKnown: refused !== undefined } : whole
-    const server = refused?.server ?? (() => catalogName(catalog))
-    return { answer, server, isCertain: false, isCatalog: true, refusedByAll }
-  }
+  if (catalog) return comparedWithCatalog(object, catalog, refused, compare)
   const [last, ...others] = own.toReversed()
   if (last) {
     const server = () => ownName(last.definition)
@@ -140,6 +123,29 @@ function compared(
   const refusedByAll =
     !isRaw && isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
   return { answer, server: () => versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
+}
+
+/** `refused`: why the assumed Flux does not serve its version, of which only what every version requires is known. */
+function comparedWithCatalog(
+  object: KubeObject,
+  catalog: NonNullable<ReturnType<typeof catalogued>>,
+  refused: ReturnType<typeof fluxVersionRefusal>,
+  compare: (definition: Definition, root?: MapNode) => SchemaAnswer,
+): Omit<ComparedObject, 'again'> {
+  const { root } = object
+  const { apiVersion, kind, name } = idOf(object)
+  const group = groupOf(apiVersion)
+  const { requires } = fluxKind(`${group}/${kind}`) ?? {}
+  // the cluster may serve what one release of a project does not
+  const isOther = refused !== undefined || !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
+  const served = textNode(`${group}/${catalog.served.at(-1)}`, root.origin)
+  const isKnown = name !== '' && (!isOther || requires !== undefined)
+  const whole = isKnown ? compare(catalog, isOther ? withField(root, 'apiVersion', served) : root) : UNKNOWN
+  const refusedByAll = requiredProblems(whole.problems, root, requires)
+  const problems = [...(refused?.answer.problems ?? []), ...refusedByAll]
+  const answer = isOther ? { problems, count: problems.length, isKnown: refused !== undefined } : whole
+  const server = refused?.server ?? (() => catalogName(catalog))
+  return { answer, server, isCertain: false, isCatalog: true, refusedByAll }
 }
 
 /** What every version of Flux requires in `spec` and an object lacks: it is missing there, misspelled, or no duration. */
