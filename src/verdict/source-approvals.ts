@@ -11,7 +11,7 @@ import { declarationKey, NOT_READABLE } from '../fleet/model/source-access.ts'
 import { ociReference, refKey, type SourceRef } from '../fleet/model/source-ref.ts'
 import { withEmbedded } from '../kube/capabilities/embedded-objects.ts'
 import { GIT_REPOSITORY, kindsThat } from '../kube/flux-kinds.ts'
-import { originAt, stringAt } from '../kube/node.ts'
+import { at, originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { RequiredApproval } from '../rules/model/finding.ts'
 import { applierOf, isApprovedSource, isGatedSource, sourceUngatedRef } from '../rules/sources/source-refs.ts'
@@ -204,9 +204,9 @@ function unapprovedSources(head: Fleet, base: Fleet | undefined): TenantSource[]
   if (added.length === 0) return []
   const index = new FleetIndex(head)
   return added.filter(one => {
-    const { node, object, url, ref, unread } = one
+    const { node, object, ref, unread } = one
     // no address is an error, and nothing to approve
-    if (url === '') return false
+    if (at(object.root, ['spec', 'url']) === undefined) return false
     if (isReported(config, node.tenant) || isApprovedSource(config, { ...one, tenant: node.tenant })) return false
     if (unread !== undefined) return true
     // the rule warns there: what a branch requires is not known
