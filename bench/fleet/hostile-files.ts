@@ -47,6 +47,25 @@ const files: Readonly<Record<string, (tenant: string) => Added>> = {
       `labels:\n${labels}`,
     )
   },
+  'tiny ConfigMaps': tenant => objects(numbers(9_000).map(i => map(tenant, `c${i}`, 'a: b'))),
+  'Secrets of many open values': tenant => {
+    const values = lines(1_000, i => `  k${i}: "v${'x'.repeat(40)}${i}"`)
+    const secret = (i: number) =>
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s${i}, namespace: ${tenant}}\nstringData:\n${values}`
+    return objects(numbers(50).map(secret))
+  },
+  'bindings in namespaces of others': tenant =>
+    objects(
+      numbers(4_000).map(
+        i =>
+          `apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x, namespace: ns${i}}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}\nsubjects: [{kind: ServiceAccount, name: ${tenant}, namespace: ${tenant}}]`,
+      ),
+    ),
+  'releases of one directory': tenant => {
+    const node = (i: number) =>
+      `apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k${i}, namespace: ${tenant}}\nspec: {interval: 5m, prune: true, serviceAccountName: ${tenant}, path: ./base, sourceRef: {kind: GitRepository, name: ${tenant}}}`
+    return objects(numbers(900).map(node))
+  },
   'Kustomizations of one directory': tenant => {
     const node = (i: number) =>
       `apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k${i}, namespace: ${tenant}}\nspec: {interval: 5m, prune: true, serviceAccountName: ${tenant}, path: ./many, sourceRef: {kind: GitRepository, name: ${tenant}}}`

@@ -43,11 +43,6 @@ export const policyEngines: readonly PolicyEngine[] = [
   },
 ]
 
-/** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
-export function hasPolicies(world: AdmissionWorld): boolean {
-  return policyEngines.some(({ kinds }) => kinds.some(kind => world.policies(kind).length > 0))
-}
-
 /** The answer of every policy of a cluster to a request. Pure; never throws, whatever a policy contains. */
 export function evaluateAdmission(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   work.admitted++

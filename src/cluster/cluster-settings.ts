@@ -30,7 +30,8 @@ export interface TokenSettings {
 
 const KEYS = ['server', 'cluster', 'ca', 'serverName', 'tokens']
 /** The API server issues no token for less than ten minutes, and one run may take that long. */
-const LIFETIME = { least: 1800, usual: 86_400, most: 604_800 }
+const LIFETIME = [1800, 604_800] as const
+const USUAL_LIFETIME = 86_400
 const MAX_AUDIENCES = 10
 const AUDIENCE = /^[\x21-\x7e]{1,1000}$/
 const BEHIND = /^ -> kubeconfig (?:ConfigMap\/)?[\w.?-]{1,253}(?:\/[\w.?-]{1,253}){1,2}$/
@@ -40,67 +41,49 @@ const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
  * `kubeConfigs` of one cluster in clusters.yaml. Throws `config` for anything else than the API servers of this cluster, or
  * of clusters that are evaluated behind it, each as one of both.
  */
-export function readRemoteServers(value: unknown, cluster: string, at: string, file: string): RemoteServer[] {
-  if (!Array.isArray(value)) throw wrongSetting(file, at, 'is not a list')
-  const servers = value.map((item: unknown, index) => readServer(item, cluster, `${at}[${index}]`, file))
+export function readRemoteServers(binding: Settings, cluster: string): RemoteServer[] {
+  const list = binding.list('kubeConfigs')
+  const servers = list.map(one => readServer(one, cluster))
   for (const [index, one] of servers.entries()) {
     const isOwn = ({ cluster: as }: RemoteServer) => as === cluster
     const before = servers.slice(0, index).filter(other => other.server === one.server)
     if (before.some(other => isOwn(other) !== isOwn(one) || other.cluster === one.cluster))
-      throw wrongSetting(file, `${at}[${index}].server`, `${one.server} is listed twice`)
+      throw list[index]!.wrong('server', `${one.server} is listed twice`)
     if (one.tokens && servers.findIndex(other => other.tokens) !== index)
-      throw wrongSetting(
-        file,
-        `${at}[${index}].tokens`,
-        'is set for a second server. Allowed: one server for each cluster',
-      )
+      throw list[index]!.wrong('tokens', 'is set for a second server. Allowed: one server for each cluster')
   }
   return servers
 }
 
-function readServer(item: unknown, own: string, at: string, file: string): RemoteServer {
-  const map = settingsMap(item, file, at)
-  onlyKeys(map, KEYS, file, `${at}.`)
-  const written = settingsText(map, 'server', { file, at })
-  const server = apiServerAddress(written)
-  if (server === undefined)
-    throw wrongSetting(file, `${at}.server`, 'is not an https address without user, query and fragment')
-  const cluster = settingsText(map, 'cluster', { file, at })
+function readServer(one: Settings, own: string): RemoteServer {
+  one.only(KEYS)
+  const server = apiServerAddress(one.text('server'))
+  if (server === undefined) throw one.wrong('server', 'is not an https address without user, query and fragment')
+  const cluster = one.text('cluster')
   if (cluster !== own && !(cluster.startsWith(own) && BEHIND.test(cluster.slice(own.length)))) {
     const allowed = `Allowed: ${own}, or "${own} -> kubeconfig <namespace>/<name>" as verdicts name it`
-    throw wrongSetting(
-      file,
-      `${at}.cluster`,
-      `${JSON.stringify(cluster)} is not evaluated as part of ${own}. ${allowed}`,
-    )
+    throw one.wrong('cluster', `${JSON.stringify(cluster)} is not evaluated as part of ${own}. ${allowed}`)
   }
-  const ca = resolve(dirname(file), settingsText(map, 'ca', { file, at }))
-  const tokens = map.has('tokens') ? { tokens: readTokens(map.get('tokens'), `${at}.tokens`, file) } : {}
+  const ca = one.path('ca')
+  const tokens = one.has('tokens') ? { tokens: readTokens(one) } : {}
   if (tokens.tokens && cluster !== own)
-    throw wrongSetting(
-      file,
-      `${at}.tokens`,
-      `is set for ${cluster}. Allowed: a server of ${own} itself, which knows its accounts`,
-    )
-  if (!map.has('serverName')) return { server, cluster, ca, ...tokens }
-  const serverName = settingsText(map, 'serverName', { file, at })
-  if (!HOST_NAME.test(serverName)) throw wrongSetting(file, `${at}.serverName`, 'is not a host name in lower case')
+    throw one.wrong('tokens', `is set for ${cluster}. Allowed: a server of ${own} itself, which knows its accounts`)
+  if (!one.has('serverName')) return { server, cluster, ca, ...tokens }
+  const serverName = one.text('serverName')
+  if (!HOST_NAME.test(serverName)) throw one.wrong('serverName', 'is not a host name in lower case')
   return { server, cluster, ca, serverName, ...tokens }
 }
 
 /** `tokens: {}` means all defaults. */
-function readTokens(value: unknown, at: string, file: string): TokenSettings {
-  const map = settingsMap(value, file, at)
-  onlyKeys(map, ['lifetime', 'audiences'], file, `${at}.`)
-  const lifetime = map.get('lifetime') ?? LIFETIME.usual
-  const { least, most } = LIFETIME
-  if (!Number.isInteger(lifetime) || Number(lifetime) < least || Number(lifetime) > most)
-    throw wrongSetting(file, `${at}.lifetime`, `is not a whole number of seconds from ${least} to ${most}`)
-  const audiences: unknown = map.get('audiences') ?? []
+function readTokens(server: Settings): TokenSettings {
+  const tokens = new Settings(server.value('tokens'), server.file, `${server.at}.tokens`)
+  tokens.only(['lifetime', 'audiences'])
+  const lifetimeSeconds = tokens.wholeNumber('lifetime', LIFETIME, 'of seconds ') ?? USUAL_LIFETIME
+  const audiences: unknown = tokens.value('audiences') ?? []
   const isAudience = (one: unknown): one is string => typeof one === 'string' && AUDIENCE.test(one)
   if (!Array.isArray(audiences) || audiences.length > MAX_AUDIENCES || !audiences.every(isAudience))
-    throw wrongSetting(file, `${at}.audiences`, `is not a list of at most ${MAX_AUDIENCES} texts without spaces`)
-  return { lifetimeSeconds: Number(lifetime), audiences }
+    throw tokens.wrong('audiences', `is not a list of at most ${MAX_AUDIENCES} texts without spaces`)
+  return { lifetimeSeconds, audiences }
 }
 
 const HTTPS = /^https:\/\/[^/?#\\@\s]+(?:\/[^?#\\\s]*)?$/i
@@ -153,114 +136,141 @@ const FORMS: Readonly<Record<KeyService, KeyForm>> = {
 }
 
 /** Reads `kmsKeys` of one cluster in clusters.yaml. Throws `config`, naming the key, for anything that is not exact. */
-export function readKmsKeys(value: unknown, at: string, file: string): KmsKey[] {
-  if (!Array.isArray(value)) throw wrongSetting(file, at, 'is not a list')
-  const keys = value.map((item: unknown, index) => readKey(item, `${at}[${index}]`, file))
+export function readKmsKeys(binding: Settings): KmsKey[] {
+  const list = binding.list('kmsKeys')
+  const keys = list.map(readKey)
   for (const [index, { key, service }] of keys.entries()) {
     if (keys.findIndex(other => other.key === key && other.service === service) !== index)
-      throw wrongSetting(file, `${at}[${index}].key`, `${key} is listed twice`)
+      throw list[index]!.wrong('key', `${key} is listed twice`)
   }
   return keys
 }
 
-function readKey(item: unknown, at: string, file: string): KmsKey {
-  const map = settingsMap(item, file, at)
-  const provider = settingsText(map, 'provider', { file, at })
-  const service = KEY_SERVICES.find(one => one === provider)
-  if (service === undefined)
-    throw wrongSetting(file, `${at}.provider`, `${provider} is not one of ${KEY_SERVICES.join(', ')}`)
+function readKey(one: Settings): KmsKey {
+  const provider = one.text('provider')
+  const service = KEY_SERVICES.find(known => known === provider)
+  if (service === undefined) throw one.wrong('provider', `${provider} is not one of ${KEY_SERVICES.join(', ')}`)
   const form = FORMS[service]
-  onlyKeys(map, ['provider', 'key', 'namespaces', ...form.fields], file, `${at}.`)
-  const key = settingsText(map, 'key', { file, at })
-  if (!form.key.test(key)) throw wrongSetting(file, `${at}.key`, `is not one exact key. Allowed: ${form.example}`)
-  const namespaces: unknown = map.get('namespaces')
+  one.only(['provider', 'key', 'namespaces', ...form.fields])
+  const key = one.text('key')
+  if (!form.key.test(key)) throw one.wrong('key', `is not one exact key. Allowed: ${form.example}`)
+  const namespaces = one.value('namespaces')
   if (!Array.isArray(namespaces) || namespaces.length === 0 || !namespaces.every(isNamespace))
-    throw wrongSetting(file, `${at}.namespaces`, 'is not a list of names of namespaces')
-  return { service, key, namespaces, credentials: readCredentials(map, service, at, file) }
+    throw one.wrong('namespaces', 'is not a list of names of namespaces')
+  return { service, key, namespaces, credentials: readCredentials(one, service) }
 }
 
 const isNamespace = (value: unknown): value is string => typeof value === 'string' && NAMESPACE.test(value)
 
-function readCredentials(
-  map: ReadonlyMap<string, unknown>,
-  service: KeyService,
-  at: string,
-  file: string,
-): KmsCredentials {
-  const path = (name: string) => resolve(dirname(file), settingsText(map, name, { file, at }))
+function readCredentials(key: Settings, service: KeyService): KmsCredentials {
   const text = (name: string, form: RegExp, what: string) => {
-    const value = settingsText(map, name, { file, at })
-    if (!form.test(value)) throw wrongSetting(file, `${at}.${name}`, `is not ${what}`)
+    const value = key.text(name)
+    if (!form.test(value)) throw key.wrong(name, `is not ${what}`)
     return value
   }
-  const has = (name: string) => map.has(name)
   const one = (...names: string[]) => {
-    if (names.filter(has).length !== 1) throw wrongSetting(file, at, `needs exactly one of ${names.join(' and ')}`)
+    if (names.filter(name => key.has(name)).length !== 1)
+      throw key.wrong('', `needs exactly one of ${names.join(' and ')}`)
   }
   switch (service) {
     case 'aws':
       one('credentialsFile', 'tokenFile')
-      if (has('role') !== has('tokenFile')) throw wrongSetting(file, at, 'needs `role` and `tokenFile` together')
-      if (has('credentialsFile')) return { type: 'file', file: path('credentialsFile') }
-      return { type: 'web-identity', role: text('role', ROLE, 'the ARN of a role'), tokenFile: path('tokenFile') }
+      if (key.has('role') !== key.has('tokenFile')) throw key.wrong('', 'needs `role` and `tokenFile` together')
+      if (key.has('credentialsFile')) return { type: 'file', file: key.path('credentialsFile') }
+      return { type: 'web-identity', role: text('role', ROLE, 'the ARN of a role'), tokenFile: key.path('tokenFile') }
     case 'gcp':
       one('credentialsFile', 'metadataServer')
-      if (has('credentialsFile')) return { type: 'file', file: path('credentialsFile') }
-      if (map.get('metadataServer') !== true) throw wrongSetting(file, `${at}.metadataServer`, 'is not true')
+      if (key.has('credentialsFile')) return { type: 'file', file: key.path('credentialsFile') }
+      if (key.value('metadataServer') !== true) throw key.wrong('metadataServer', 'is not true')
       return { type: 'metadata' }
     case 'vault':
-      return { type: 'file', file: path('tokenFile') }
+      return { type: 'file', file: key.path('tokenFile') }
     case 'azure':
       one('clientSecretFile', 'federatedTokenFile')
       return {
         type: 'azure',
         tenantId: text('tenantId', UUID, 'the id of a tenant'),
         clientId: text('clientId', UUID, 'the id of a client'),
-        ...(has('clientSecretFile')
-          ? { clientSecretFile: path('clientSecretFile') }
-          : { federatedTokenFile: path('federatedTokenFile') }),
+        ...(key.has('clientSecretFile')
+          ? { clientSecretFile: key.path('clientSecretFile') }
+          : { federatedTokenFile: key.path('federatedTokenFile') }),
       }
   }
 }
 
-/** A value of clusters.yaml as a map. Throws `config` naming file and key. */
-export function settingsMap(value: unknown, file: string, at: string): Map<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value))
-  throw wrongSetting(file, at, 'is not a map')
-}
+/** A map of clusters.yaml and where it stands. Every method throws `config` naming file and key for what is not allowed. */
+export class Settings {
+  readonly file: string
+  readonly at: string
+  readonly #map: ReadonlyMap<string, unknown>
 
-/** Throws `config` for a key that is not allowed. */
-export function onlyKeys(
-  map: ReadonlyMap<string, unknown>,
-  allowed: readonly string[],
-  file: string,
-  prefix: string,
-): void {
-  for (const key of map.keys()) {
-    if (allowed.includes(key)) continue
-    const meant = probably(key, allowed)
-    const what = `is an unknown key. Allowed: ${allowed.join(', ')}`
-    throw wrongSetting(file, `${prefix}${visible(key, 100)}`, what, meant && `Did you mean ${meant}?`)
+  /** `at`: '' for the file itself. */
+  constructor(value: unknown, file: string, at: string) {
+    this.file = file
+    this.at = at
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw wrongSetting(file, at || 'the file', 'is not a map')
+    this.#map = new Map(Object.entries(value))
+  }
+
+  has(key: string): boolean {
+    return this.#map.has(key)
+  }
+
+  keys(): readonly string[] {
+    return [...this.#map.keys()]
+  }
+
+  value(key: string): unknown {
+    return this.#map.get(key)
+  }
+
+  /** Refuses every key that is neither allowed nor left alone. */
+  only(allowed: readonly string[], alone: readonly string[] = []): void {
+    for (const key of this.#map.keys()) {
+      if (allowed.includes(key) || alone.includes(key)) continue
+      const meant = probably(key, allowed)
+      const what = `is an unknown key. Allowed: ${allowed.join(', ')}`
+      throw this.wrong(visible(key, 100), what, meant && `Did you mean ${meant}?`)
+    }
+  }
+
+  /** A text that is neither empty nor surrounded by spaces. */
+  text(key: string, fallback?: string): string {
+    const value = this.#map.get(key) ?? fallback
+    if (typeof value === 'string' && value !== '' && value.trim() === value) return value
+    throw this.wrong(key, value === undefined ? 'is missing' : 'is not a string')
+  }
+
+  /** The absolute path of a file that is relative to this one. */
+  path(key: string): string {
+    return resolve(dirname(this.file), this.text(key))
+  }
+
+  wholeNumber(key: string, [least, most]: readonly [number, number], unit = ''): number | undefined {
+    const value = this.#map.get(key)
+    if (value === undefined) return undefined
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+    throw this.wrong(key, `${String(value)} is not a whole number ${unit}from ${least} to ${most}`)
+  }
+
+  /** The maps of a list. */
+  list(key: string): Settings[] {
+    const value = this.#map.get(key)
+    if (!Array.isArray(value)) throw this.wrong(key, 'is not a list')
+    return value.map((item: unknown, index) => new Settings(item, this.file, `${this.#placeOf(key)}[${index}]`))
+  }
+
+  /** The error for a key; '' is the map itself. */
+  wrong(key: string, what: string, fix?: string): BailiwickError {
+    return wrongSetting(this.file, this.#placeOf(key), what, fix)
+  }
+
+  #placeOf(key: string): string {
+    return [this.at, key].filter(part => part !== '').join('.')
   }
 }
 
-/** A text of the map that is neither empty nor surrounded by spaces. Throws `config` for anything else. */
-export function settingsText(
-  map: ReadonlyMap<string, unknown>,
-  key: string,
-  { file, at, fallback }: { readonly file: string; readonly at: string; readonly fallback?: string | undefined },
-): string {
-  const value = map.get(key) ?? fallback
-  if (typeof value === 'string' && value !== '' && value.trim() === value) return value
-  throw wrongSetting(file, `${at}.${key}`, value === undefined ? 'is missing' : 'is not a string')
-}
-
-/** The error for a key of clusters.yaml. */
-export function wrongSetting(
-  file: string,
-  key: string,
-  what: string,
-  fix = `Correct ${key} in ${file}.`,
-): BailiwickError {
-  return new BailiwickError('config', `${file}: ${key} ${what}`, { fix })
+function wrongSetting(file: string, at: string, what: string, fix = `Correct ${at} in ${file}.`): BailiwickError {
+  return new BailiwickError('config', `${file}: ${at} ${what}`, { fix })
 }

@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { BailiwickError } from '../base/errors.ts'
 import { removedWarning } from '../base/removed.ts'
 import type { KmsKey } from '../kube/sops.ts'
 import { normaliseUrl } from '../kube/source-address.ts'
-import {
-  onlyKeys,
-  type RemoteServer,
-  readKmsKeys,
-  readRemoteServers,
-  settingsMap,
-  settingsText,
-  wrongSetting,
-} from './cluster-settings.ts'
+import { type RemoteServer, readKmsKeys, readRemoteServers, Settings } from './cluster-settings.ts'
 
 /** One cluster as its operator bound it: what may be applied there comes from this repository, branch and path only. */
 export interface ClusterBinding {
@@ -97,108 +88,77 @@ export function parseClusters(text: string, file: string, warn: Warn = () => {})
   const document = parseDocument(text, { uniqueKeys: true })
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem) throw new BailiwickError('config', `${file}: ${problem.message}`)
-  const root: unknown = document.toJS({ maxAliasCount: 0 })
-  const top = settingsMap(root, file, 'the file')
-  onlyKeys(top, ['clusters'], file, '')
-  const list = top.get('clusters')
-  if (!Array.isArray(list)) throw wrongSetting(file, 'clusters', 'is not a list')
+  const top = new Settings(document.toJS({ maxAliasCount: 0 }), file, '')
+  top.only(['clusters'])
+  const list = top.list('clusters')
   const removed = new Set<string>()
-  const bindings = list.map((item: unknown, index) => readBinding(item, `clusters[${index}]`, file, removed))
+  const bindings = list.map(one => readBinding(one, removed))
   for (const warning of removed) warn(`${file}: ${warning}`)
   for (const [index, { name }] of bindings.entries()) {
-    if (bindings.findIndex(other => other.name === name) !== index) {
-      throw wrongSetting(file, `clusters[${index}].name`, `${name} is bound twice`)
-    }
+    if (bindings.findIndex(other => other.name === name) !== index)
+      throw list[index]!.wrong('name', `${name} is bound twice`)
   }
   return bindings
 }
 
-function assertOneApplier(map: ReadonlyMap<string, unknown>, mode: string, at: string, file: string): void {
-  if (!map.has('workerKey') || (mode === 'reconcile' && !map.has('kubeconfig'))) return
-  const what = 'stands beside `kubeconfig` or without `mode: reconcile`: who applies is not clear'
-  throw wrongSetting(file, `${at}.workerKey`, what)
+function assertOneApplier(one: Settings, mode: string): void {
+  if (!one.has('workerKey') || (mode === 'reconcile' && !one.has('kubeconfig'))) return
+  throw one.wrong('workerKey', 'stands beside `kubeconfig` or without `mode: reconcile`: who applies is not clear')
 }
 
-function readBinding(item: unknown, at: string, file: string, removed: Set<string>): ClusterBinding {
-  const given = settingsMap(item, file, at)
-  const map = new Map([...given].filter(([key]) => removedWarning(`${key} of clusters.yaml`) === undefined))
-  for (const key of given.keys()) if (!map.has(key)) removed.add(removedWarning(`${key} of clusters.yaml`)!)
-  onlyKeys(map, KEYS, file, `${at}.`)
-  const text = (key: string, fallback?: string): string => settingsText(map, key, { file, at, fallback })
-  const name = text('name')
-  if (!LABEL.test(name)) throw wrongSetting(file, `${at}.name`, `${name} is not lower-case letters, digits and "-"`)
-  const fleet = normaliseUrl(text('fleet'))
-  if (!/^https?:\/\/[^/]+\/.+/.test(fleet))
-    throw wrongSetting(file, `${at}.fleet`, `${fleet} is not the address of a repository`)
-  const path = folderOf(text('path', `clusters/${name}`))
-  if (path === undefined) {
-    throw wrongSetting(file, `${at}.path`, `${map.get('path')} is not a folder inside the repository`)
+const SECONDS = [10, 86_400] as const
+
+function readBinding(one: Settings, removed: Set<string>): ClusterBinding {
+  const gone = one.keys().filter(key => removedWarning(`${key} of clusters.yaml`) !== undefined)
+  for (const key of gone) removed.add(removedWarning(`${key} of clusters.yaml`)!)
+  one.only(KEYS, gone)
+  const name = one.text('name')
+  if (!LABEL.test(name)) throw one.wrong('name', `${name} is not lower-case letters, digits and "-"`)
+  const fleet = normaliseUrl(one.text('fleet'))
+  if (!/^https?:\/\/[^/]+\/.+/.test(fleet)) throw one.wrong('fleet', `${fleet} is not the address of a repository`)
+  const path = folderOf(one.text('path', `clusters/${name}`))
+  if (path === undefined) throw one.wrong('path', `${one.text('path')} is not a folder inside the repository`)
+  const mode = eitherOf(one, 'mode', ['gate', 'reconcile'])
+  const namespace = one.text('namespace', 'bailiwick-system')
+  if (!LABEL.test(namespace)) throw one.wrong('namespace', `${namespace} is not the name of a namespace`)
+  const resyncSeconds = one.wholeNumber('resync', SECONDS, 'of seconds ')
+  const fullPassSeconds = one.wholeNumber('fullPass', SECONDS, 'of seconds ')
+  const lanes = one.wholeNumber('lanes', [1, 256])
+  assertOneApplier(one, mode)
+  const drift = eitherOf(one, 'drift', ['watch', 'poll'])
+  const reportDrift = one.value('reportDrift')
+  if (reportDrift !== undefined && typeof reportDrift !== 'boolean')
+    throw one.wrong('reportDrift', `${String(reportDrift)} is neither true nor false`)
+  const given: ClusterBinding = { name, fleet, branch: one.text('branch', 'main'), path, mode, namespace }
+  const settings = {
+    drift: one.has('drift') ? drift : undefined,
+    reportDrift,
+    lanes,
+    resyncSeconds,
+    fullPassSeconds,
+    kubeconfig: one.has('kubeconfig') ? one.path('kubeconfig') : undefined,
+    workerKey: one.has('workerKey') ? one.path('workerKey') : undefined,
+    context: one.has('context') ? one.text('context') : undefined,
+    events: one.has('events') ? addressOf(one, 'events') : undefined,
+    kubeConfigs: one.has('kubeConfigs') ? readRemoteServers(one, name) : undefined,
+    kmsKeys: one.has('kmsKeys') ? readKmsKeys(one) : undefined,
   }
-  const mode = text('mode', 'gate')
-  if (mode !== 'gate' && mode !== 'reconcile')
-    throw wrongSetting(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
-  const namespace = text('namespace', 'bailiwick-system')
-  if (!LABEL.test(namespace)) throw wrongSetting(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
-  const seconds = (key: string): number | undefined => {
-    const value = map.get(key)
-    if (value === undefined || isSeconds(value)) return value
-    throw wrongSetting(file, `${at}.${key}`, `${String(value)} is not a whole number of seconds from 10 to 86400`)
-  }
-  const events = map.has('events') ? text('events') : undefined
-  if (events !== undefined && !isAddress(events)) {
-    throw wrongSetting(file, `${at}.events`, `${events} is not an http or https address without a user`)
-  }
-  const [resync, fullPass] = [seconds('resync'), seconds('fullPass')]
-  assertOneApplier(map, mode, at, file)
-  const lanes = map.get('lanes')
-  if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
-    throw wrongSetting(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
-  }
-  const drift = text('drift', 'watch')
-  if (drift !== 'watch' && drift !== 'poll')
-    throw wrongSetting(file, `${at}.drift`, `${drift} is neither watch nor poll`)
-  return {
-    name,
-    fleet,
-    branch: text('branch', 'main'),
-    path,
-    mode,
-    namespace,
-    ...(map.has('drift') ? { drift } : {}),
-    ...switchOf(map, at, file),
-    ...(lanes === undefined ? {} : { lanes }),
-    ...(resync === undefined ? {} : { resyncSeconds: resync }),
-    ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
-    ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
-    ...(map.has('workerKey') ? { workerKey: resolve(dirname(file), text('workerKey')) } : {}),
-    ...(map.has('context') ? { context: text('context') } : {}),
-    ...(events === undefined ? {} : { events }),
-    ...listsOf(map, name, at, file),
-  }
+  return Object.assign(given, Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)))
 }
 
-function listsOf(
-  map: ReadonlyMap<string, unknown>,
-  name: string,
-  at: string,
-  file: string,
-): Pick<ClusterBinding, 'kubeConfigs' | 'kmsKeys'> {
-  const [servers, keys] = [map.get('kubeConfigs'), map.get('kmsKeys')]
-  return {
-    ...(map.has('kubeConfigs') ? { kubeConfigs: readRemoteServers(servers, name, `${at}.kubeConfigs`, file) } : {}),
-    ...(map.has('kmsKeys') ? { kmsKeys: readKmsKeys(keys, `${at}.kmsKeys`, file) } : {}),
-  }
+/** One of two words; the first is the default. */
+function eitherOf<const T extends string>(one: Settings, key: string, words: readonly [T, T]): T {
+  const value = one.text(key, words[0])
+  const found = words.find(word => word === value)
+  if (found === undefined) throw one.wrong(key, `${value} is neither ${words.join(' nor ')}`)
+  return found
 }
 
-function switchOf(map: ReadonlyMap<string, unknown>, at: string, file: string): Pick<ClusterBinding, 'reportDrift'> {
-  const value = map.get('reportDrift')
-  if (!isSwitch(value)) throw wrongSetting(file, `${at}.reportDrift`, `${String(value)} is neither true nor false`)
-  return value === undefined ? {} : { reportDrift: value }
-}
-
-function isAddress(text: string): boolean {
+function addressOf(one: Settings, key: string): string {
+  const text = one.text(key)
   const url = URL.parse(text)
-  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === ''
+  if (url && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '') return text
+  throw one.wrong(key, `${text} is not an http or https address without a user`)
 }
 
 /** A folder as the fleet names it, '' for the root of the repository (`./`); undefined for what may lead out of it. */
@@ -206,12 +166,4 @@ function folderOf(path: string): string | undefined {
   if (path === '.' || path === './') return ''
   const folder = path.replace(/^\.\//, '').replace(/\/+$/, '')
   return folder.split('/').some(part => ['', '.', '..'].includes(part)) ? undefined : folder
-}
-
-const isSwitch = (value: unknown): value is boolean | undefined => value === undefined || typeof value === 'boolean'
-
-const isSeconds = (value: unknown): value is number => isWhole(value, 10, 86_400)
-
-function isWhole(value: unknown, min: number, max: number): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 }

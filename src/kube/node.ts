@@ -314,7 +314,7 @@ export function withValueAt(root: MapNode, path: readonly string[], value: Node)
 
 /** `list` with the element at `index` replaced. */
 export function withElement(list: ListNode, index: number, value: Node): ListNode {
-  return { ...list, items: list.items.map((item, i) => (i === index ? value : item)) }
+  return { ...list, items: list.items.with(index, value) }
 }
 
 /** The same node, every part of it saying that it came through `step` besides what it says already. */

@@ -48,12 +48,9 @@ export function openQueue(settings: QueueSettings): OpenQueue {
 }
 
 /** Settings of a queue on Redis; the times are for tests to shorten. */
-interface BullmqSettings {
+interface BullmqSettings extends QueueSettings {
   readonly redisUrl: string
   readonly prefix: string
-  readonly log: Log
-  readonly retry?: RetryPolicy | undefined
-  readonly locks?: LockTimes | undefined
   readonly addTimeoutMs?: number | undefined
 }
 

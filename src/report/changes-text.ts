@@ -222,13 +222,22 @@ function imageList(changes: Changes): Section | undefined {
 export function fitLevels(head: string, sectionsAt: (level: DetailLevel) => readonly Section[], page?: string): string {
   const more = page === undefined ? undefined : ` [The details page](${page}) has all details.`
   const sizeOf = (sections: readonly Section[]) => sections.reduce((sum, { text }) => sum + text.length + 2, 0)
-  const full = sizeOf(sectionsAt('full'))
+  const full = new Set(sectionsAt('full'))
   const at = (level: DetailLevel): Section[] => {
     const sections = [...sectionsAt(level)]
-    if (sizeOf(sections) === full) return sections
+    // those of every level are the very same, and not read for this
+    const own = new Set(sections)
+    if (sizeOf([...own].filter(one => !full.has(one))) === sizeOf([...full].filter(one => !own.has(one))))
+      return sections
     return [{ text: `**Shortened:** ${SHORTENED[level]}.${more ?? ''}`, label: '' }, ...sections]
   }
-  const fits = (sections: readonly Section[]) => head.length + sizeOf(sections) <= TEXT_BUDGET - CUT_NOTE
+  const fits = (sections: readonly Section[]) => {
+    let left = TEXT_BUDGET - CUT_NOTE - head.length
+    return sections.every(({ text }) => {
+      left -= text.length + 2
+      return left >= 0
+    })
+  }
   const sections = LEVELS.map(at).find(fits) ?? at('lines')
   return fitBudget(head, sections, { more, lines: VISIBLE_LINES })
 }

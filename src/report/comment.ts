@@ -8,14 +8,14 @@ import { NO_DECISIONS } from '../verdict/decide.ts'
 import { type Changes, isUnchanged } from '../verdict/diff/changes.ts'
 import { type FailureGroup, groupFailures, groupFindings } from '../verdict/summary.ts'
 import { countsText } from './changes.ts'
-import { changeLists, changeSections, type DetailLevel, fitLevels } from './changes-text.ts'
+import { changeLists, changeSections, fitLevels } from './changes-text.ts'
 import { checkRunOf, isShownError } from './check-run.ts'
 import { matrixLine } from './matrix.ts'
 import { assumedClusters, type Outcome, type ReportContext } from './outcome.ts'
 import { impactSection } from './policy-impact.ts'
 import { type View, viewFor } from './text/audience.ts'
 import { count, EditBlocks, isNew, limitsText } from './text/findings.ts'
-import { fold, type Section } from './text/fit-budget.ts'
+import { fold, type Section, sectionOf } from './text/fit-budget.ts'
 import { placeOf } from './text/place.ts'
 import { changedFilesSections, failureText, findingText, pruneSection, wouldBreak } from './verdict-sections.ts'
 
@@ -46,9 +46,11 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
     nextStep(outcome, view.verdict, context),
     pruneSection(context.prunes),
   ]
+  const { changes } = context
+  const [first, last] = sections(view.verdict, context)
   return fitLevels(
     head.filter(line => line !== '').join('\n\n'),
-    level => sections(view.verdict, context, level),
+    level => [...first, ...(changes ? changeSections(changes, level) : []), ...last],
     context.page,
   )
 }
@@ -66,48 +68,47 @@ function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContex
   return [...verdict.violations, ...verdict.warnings, ...verdict.errors].every(item => !isNew(item))
 }
 
-function sections(verdict: Verdict, context: ReportContext, level: DetailLevel): Section[] {
+/** What stands before the changes of objects, and behind them. */
+function sections(verdict: Verdict, context: ReportContext): readonly [Section[], Section[]] {
   const { repository: here, changes, audience, nodes = [] } = context
   const groups = groupFailures(verdict.errors)
   const errors = groups
     .filter(({ failure }) => isNew(failure))
-    .map(group => ({
-      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here, false)),
-      label: 'error',
-    }))
-  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here, false))
+    .map(group =>
+      sectionOf('error', () => fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here, false))),
+    )
+  const existing = groups.filter(({ failure }) => !isNew(failure))
+  const firstExisting = existing.slice(0, 20).map(group => failureText(group, here, false))
   const edits = new EditBlocks(context.fixes ?? [])
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
       const { finding, objects } = group
-      const whose = objects.length === 1 ? htmlCode(display(finding.object), 150) : count(objects.length, 'object')
-      const summary = `${noun} ${htmlCode(finding.rule)}: ${whose}`
       const edit = edits.blockOf(group)
-      const text = `${findingText(group, here, false)}${edit === '' ? '' : `\n\n${edit}`}`
-      const label = `${noun} of ${code(finding.rule)}${edit === '' ? '' : ' with its edit'}`
-      return { text: fold(summary, text), label }
+      return sectionOf(`${noun} of ${code(finding.rule)}${edit === '' ? '' : ' with its edit'}`, () => {
+        const whose = objects.length === 1 ? htmlCode(display(finding.object), 150) : count(objects.length, 'object')
+        const text = `${findingText(group, here, false)}${edit === '' ? '' : `\n\n${edit}`}`
+        return fold(`${noun} ${htmlCode(finding.rule)}: ${whose}`, text)
+      })
     })
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''
   const impact = impactSection(verdict, here)
   const folded = (summary: string, body: string, label: string) =>
     body === '' ? [] : [{ text: fold(summary, body), label }]
-  return [
+  const before = [
     ...folded(impact?.heading ?? '', impact?.list ?? '', 'list of objects that policies affect'),
     ...(broken === '' ? [] : [{ text: broken, label: 'list of repositories' }]),
     ...errors,
     ...findings(verdict.violations, 'violation'),
     ...(changes ? changeLists(changes) : []),
     ...findings(verdict.warnings, 'warning'),
-    ...(changes ? changeSections(changes, level) : []),
+  ]
+  const behind = [
     // what is rendered shows as what changes
     ...(verdict.changedFiles?.every(({ state }) => state === 'rendered') ? [] : changedFilesSections(verdict)),
-    ...folded(
-      `Existing evaluation errors (${existing.length})`,
-      existing.slice(0, 20).join('\n\n'),
-      'list of existing errors',
-    ),
+    ...folded(`Existing evaluation errors (${existing.length})`, firstExisting.join('\n\n'), 'list of existing errors'),
   ]
+  return [before, behind]
 }
 
 function whoseOf({ nodes }: FailureGroup): string {

@@ -15,7 +15,7 @@ import {
 } from '../verdict/summary.ts'
 import { impactSection } from './policy-impact.ts'
 import { count, fixMessage, isNew, noteOf, stateText } from './text/findings.ts'
-import { fold, type Section } from './text/fit-budget.ts'
+import { fold, type Section, sectionOf } from './text/fit-budget.ts'
 import { placeOf, shortUrl } from './text/place.ts'
 
 /** The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. */
@@ -60,7 +60,7 @@ function impactSections(verdict: Verdict, here: string): Section[] {
 
 function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {
   if (items.length === 0) return []
-  return [{ text: `### ${heading}`, label: '' }, ...items.map(item => ({ text: text(item), label }))]
+  return [{ text: `### ${heading}`, label: '' }, ...items.map(item => sectionOf(label, () => text(item)))]
 }
 
 function byRule(findings: readonly Finding[], noun: string, here: string): Section[] {
@@ -68,7 +68,7 @@ function byRule(findings: readonly Finding[], noun: string, here: string): Secti
     const heading = `### ${code(rule)}: ${count(groups.length, noun)} (${groups[0]!.finding.severity})`
     return [
       { text: heading, label: '' },
-      ...groups.map(group => ({ text: findingText(group, here), label: `${noun} of ${code(rule)}` })),
+      ...groups.map(group => sectionOf(`${noun} of ${code(rule)}`, () => findingText(group, here))),
     ]
   })
 }

@@ -25,7 +25,7 @@ import {
 import { applyingNode, within } from '../rules/namespaces/embedded-objects.ts'
 import { rules } from '../rules/registry.ts'
 import { isBuilt, isNotVisible, type LeftOut, leftOutOf } from './evaluated.ts'
-import { failureOf, findingOf, levelOf, unknownRules } from './findings.ts'
+import { failureOf, findingOf, fingerprintIn, levelOf, placeOfViolation, unknownRules } from './findings.ts'
 import { placeOf } from './hidden-content.ts'
 
 /** Findings of the rules about a fleet by itself: every state is `new` until it is compared. */
@@ -315,6 +315,8 @@ function add(rule: Rule, violation: Violation, context: RuleContext, results: Ru
     const origin = violation.origin ?? originAt(violation.object.root, violation.path)
     const cause = { code: violation.code ?? rule.id, message, fix, about: aboutOf(violation), hides: content ?? '' }
     results.failures.add(failureOf(violation.node, cause, origin))
+  } else if (results.findings.isFull(violation.node.tenant ?? '')) {
+    results.findings.leaveOut(violation.node, placeOfViolation(violation), fingerprintIn(rule, violation))
   } else results.findings.add(findingOf(rule, weight, violation, context.index))
 }
 
@@ -413,14 +415,23 @@ class LimitedFindings<T extends Finding | NodeFailure> {
   }
 
   add(finding: T): void {
-    const count = (this.#counts.get(finding.tenant) ?? 0) + 1
-    this.#counts.set(finding.tenant, count)
-    if (finding.tenant === '' || count <= this.#limit) {
-      this.all.push(finding)
-      return
-    }
     const { tenant, cluster, node: key, fingerprint, origin } = finding
-    const hides = 'hides' in finding ? (finding.hides ?? '') : ''
+    const hides = 'hides' in finding ? finding.hides : undefined
+    if (this.isFull(tenant)) this.leaveOut({ key, cluster, tenant }, origin, fingerprint, hides)
+    else {
+      this.#counts.set(tenant, (this.#counts.get(tenant) ?? 0) + 1)
+      this.all.push(finding)
+    }
+  }
+
+  /** Whether no more is taken of a tenant. */
+  isFull(tenant: string): boolean {
+    return tenant !== '' && (this.#counts.get(tenant) ?? 0) >= this.#limit
+  }
+
+  /** Notes what is not listed, of which nothing but its identity is needed. */
+  leaveOut(node: LeftOutFindings['node'], origin: LeftOutFindings['origin'], fingerprint: string, hides = ''): void {
+    const { key, cluster, tenant = '' } = node
     const known = this.#leftOut.get(tenant) ?? { node: { key, cluster, tenant }, origin, text: '' }
     known.text = hashOf([known.text, fingerprint, hides])
     this.#leftOut.set(tenant, known)

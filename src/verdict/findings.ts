@@ -22,10 +22,7 @@ const MAX_ALLOWED = 20
 /** A violation as the verdict lists it. */
 export function findingOf(rule: RuleText, weight: Weight, violation: Violation, index: FleetIndex): Finding {
   const { node, object, path } = violation
-  const tenant = node.tenant ?? ''
-  // an edit is made at the field itself, and much of a whole object or its spec is not about the finding
-  const isPart = violation.edit === undefined && path.length > 1
-  const origin = violation.origin ?? (isPart ? causeAt : originAt)(object.root, path)
+  const origin = placeOfViolation(violation)
   return {
     rule: rule.id,
     level: weight.level === 'violation' ? 'violation' : 'warning',
@@ -33,7 +30,7 @@ export function findingOf(rule: RuleText, weight: Weight, violation: Violation, 
     severity: weight.severity,
     state: 'new',
     cluster: node.cluster,
-    tenant,
+    tenant: node.tenant ?? '',
     identity: node.identity.user,
     object: idOf(object),
     field: pointer(path),
@@ -44,7 +41,7 @@ export function findingOf(rule: RuleText, weight: Weight, violation: Violation, 
       violation.fix,
     ),
     node: node.key,
-    fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, violation.value),
+    fingerprint: fingerprintIn(rule, violation),
     ...causeIn(rule, violation, origin),
     ...(violation.follows === undefined ? {} : { follows: violation.follows }),
     ...(violation.leads === undefined ? {} : { leads: violation.leads }),
@@ -55,6 +52,18 @@ export function findingOf(rule: RuleText, weight: Weight, violation: Violation, 
     ...(violation.isOfNew ? { isOfNew: true as const } : {}),
     ...(violation.policy ? { policy: violation.policy } : {}),
   }
+}
+
+/** Where what it is about was written: an edit is made at the field itself, and much of a whole object or its spec is not about it. */
+export function placeOfViolation({ object, path, edit, origin }: Violation): Origin {
+  return origin ?? (edit === undefined && path.length > 1 ? causeAt : originAt)(object.root, path)
+}
+
+export function fingerprintIn(
+  rule: RuleText,
+  { node: { cluster, tenant = '' }, object, path, value }: Violation,
+): string {
+  return fingerprintOf({ rule: rule.id, cluster, tenant }, object, path, value)
 }
 
 function causeIn(

@@ -112,6 +112,8 @@ export class RecordedIndex {
   #nameOf(arg: unknown): string {
     if (typeof arg === 'string') return `"${arg}`
     if (typeof arg !== 'object' || arg === null) return String(arg)
+    // a naming is what its id says
+    if ('of' in arg && 'id' in arg) return `of ${arg.id}`
     if (!('root' in arg || 'kustomization' in arg)) return JSON.stringify(arg)
     let name = this.#names.get(arg)
     if (name === undefined) {

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts'
 import { objectCause, placeText } from '../fleet/facts/fingerprint.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Finding, NodeFailure, RequiredApproval, Severity, Verdict } from '../rules/model/finding.ts'
@@ -28,9 +29,29 @@ const WEIGHT: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low:
  * Puts findings with one cause together; the most severe first, then by rule, file and line. For people only: JSON,
  * fingerprints, baseline, waivers and exit codes stay per object. What follows from another finding is below that.
  */
-export function groupFindings(findings: readonly Finding[]): FindingGroup[] {
-  return followed([...Map.groupBy(findings, causeKey).values()].map(groupOf).sort(byWeight))
+export function groupFindings(findings: readonly Finding[]): readonly FindingGroup[] {
+  const [first] = findings
+  if (first === undefined) return []
+  // a report counts and lists the same findings in many places
+  const lists = groupedFrom(first)
+  const known = lists.find(
+    one => one.findings.length === findings.length && one.findings.every((f, i) => f === findings[i]),
+  )
+  if (known) return known.groups
+  const groups = followed([...Map.groupBy(findings, causeKey).values()].map(groupOf).sort(byWeight))
+  lists.unshift({ findings: [...findings], groups })
+  lists.length = Math.min(lists.length, MAX_LISTS)
+  return groups
 }
+
+interface Grouped {
+  readonly findings: readonly Finding[]
+  readonly groups: readonly FindingGroup[]
+}
+
+/** Lists that begin with a finding and were grouped last. */
+const groupedFrom = oncePer((_first: Finding): Grouped[] => [])
+const MAX_LISTS = 2
 
 /** How many findings people count: distinct causes. */
 export function countFindings(findings: readonly Finding[]): number {

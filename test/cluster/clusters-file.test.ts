@@ -90,7 +90,7 @@ describe('clusters.yaml', () => {
     [
       'a short life',
       '[{server: "https://a", cluster: staging, ca: x, tokens: {lifetime: 1799}}]',
-      'tokens.lifetime is not a whole number of seconds from 1800 to 604800',
+      'tokens.lifetime 1799 is not a whole number of seconds from 1800 to 604800',
     ],
     ['a life without end', '[{server: "https://a", cluster: staging, ca: x, tokens: {lifetime: 604801}}]', 'lifetime'],
     [

@@ -127,6 +127,14 @@ export const HOSTILE: Readonly<Record<string, Hostile>> = {
   'a number of 10^6 digits': manifest(() => `x: ${'9'.repeat(1_000_000)}\n`, 'built'),
   'a hexadecimal number of 10^6 digits': manifest(() => `x: 0x${'f'.repeat(1_000_000)}\n`, 'built'),
   'a number of 10^6 underscores': manifest(() => `x: 1${'_'.repeat(1_000_000)}\n`, 'built'),
+  '200,000 characters that turn the text around': manifest(() => `# ${'\u202e'.repeat(200_000)}\n`, 'built'),
+  'a prefix of 200,000 parts': {
+    files: () => ({
+      'kustomization.yaml': `namePrefix: '${','.repeat(200_000)}'\nresources: [a.yaml]\n`,
+      'a.yaml': CONFIG_MAP,
+    }),
+    code: 'built',
+  },
   '30,000 keys': manifest(() => lines(30_000, i => `k${i}: v\n`), 'built'),
   '100,000 keys': manifest(() => lines(100_000, i => `k${i}: v\n`), 'render-limits'),
   '100,000 blank lines in a folded text': manifest(() => `x: >\n  a${'\n'.repeat(100_000)}  b\n`, 'built'),
@@ -181,6 +189,23 @@ export const HOSTILE: Readonly<Record<string, Hostile>> = {
     files: () => ({
       'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n${lines(10_000, () => '    - {op: test, path: /data/f0, value: x}\n')}`,
       'a.yaml': `${CONFIG_MAP}data:\n${lines(20_000, i => `  f${i}: x\n`)}`,
+    }),
+    code: 'render-limits',
+  },
+  'a JSON patch that moves an item of a long list 10,000 times': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: Foo}\n  patch: |\n${lines(10_000, () => '    - {op: move, from: /spec/l/0, path: /spec/l/19999}\n')}`,
+      'a.yaml': `apiVersion: x/v1\nkind: Foo\nmetadata: {name: a}\nspec: {l: [${'0,'.repeat(20_000)}]}\n`,
+    }),
+    code: 'render-limits',
+  },
+  'replacements of every item of 200 lists': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\nreplacements:\n${lines(100, () => '- source: {kind: Foo, name: n0, fieldPath: metadata.name}\n  targets: [{select: {kind: Foo}, fieldPaths: ["spec.l.*.i"]}]\n')}`,
+      'a.yaml': lines(
+        200,
+        i => `---\napiVersion: x/v1\nkind: Foo\nmetadata: {name: n${i}}\nspec: {l: [${'{i: a},'.repeat(100)}]}\n`,
+      ),
     }),
     code: 'render-limits',
   },

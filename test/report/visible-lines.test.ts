@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { fitBudget } from '../../src/report/text/fit-budget.ts'
+import { fitBudget, sectionOf } from '../../src/report/text/fit-budget.ts'
 import { failure, finding, verdict } from './samples.ts'
 import { context } from './situations.ts'
 
@@ -69,4 +69,16 @@ test('what fits is not folded', () => {
 test('an error about the whole change is as short', () => {
   const error = new BailiwickError('git-truncated', 'x'.repeat(5000))
   expect(visibleLines(checkRunOf(error, context).summary).length).toBeLessThanOrEqual(40)
+})
+
+test('of thousands of sections only those that fit are written', () => {
+  let written = 0
+  const sections = Array.from({ length: 5_000 }, () =>
+    sectionOf('finding', () => {
+      written++
+      return 'x'.repeat(1_000)
+    }),
+  )
+  expect(fitBudget('Lead', sections)).toContain('× finding')
+  expect(written).toBeLessThan(70)
 })

@@ -185,7 +185,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/expr/libraries/lists.ts MAX_RANGE',
     'src/expr/libraries/texts.ts MAX_FORMATTED',
     'src/admission/image-coverage.ts MAX_ALTERNATIVES',
-    'src/admission/jmespath/arithmetic-functions.ts MAX_LAYOUT',
     'src/admission/jmespath/object-functions.ts MAX_TEXT',
     'src/admission/jmespath/text-functions.ts MAX_TEXT',
     'src/admission/jmespath/parse.ts MAX_LENGTH',
@@ -243,6 +242,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'workers/jobs/command.ts MAX_PATCH',
     'src/kustomize/resource/resource-list.ts MAX_NAMES',
     'src/tenants/adopt/adoption.ts MAX_LINES',
     'workers/gate/publish-checks.ts MAX_BASES',

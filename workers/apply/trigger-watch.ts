@@ -26,6 +26,9 @@ const REFUSED_MS = 600_000
 
 type Needing = Pick<EvaluatedNode, 'key' | 'namespace' | 'name' | 'user' | 'needs' | 'decryption' | 'settings'>
 
+/** In which namespace a kind is watched, and as whom. */
+type Which = NonNullable<Parameters<typeof watchKind>[4]>
+
 interface TriggerListener {
   /** A reconciliation of a node was requested. */
   readonly requested: (node: string) => void
@@ -75,11 +78,11 @@ export class TriggerWatch {
   #start(): void {
     if (this.#isClosed) return
     const wanted = new Set<string>()
-    this.#want(wanted, 'Kustomization', (name, signal) => this.#followRequests(name, signal))
+    this.#want(wanted, 'Kustomization', signal => this.#followRequests(signal))
     for (const resource of CONFIGS) {
       const accounts = this.#accounts.get(resource.kind)
       if (!accounts) continue
-      this.#want(wanted, resource.kind, (name, signal) => this.#followConfigs(name, resource, signal))
+      this.#want(wanted, resource.kind, signal => this.#followConfigs(resource, signal))
       if (!this.#isRefused(resource.kind)) continue
       if (accounts.size > MAX_NAMESPACES && !this.#isRefused(`${resource.kind} elsewhere`)) {
         const what = `${accounts.size - MAX_NAMESPACES} namespaces are not watched for changes of a ${resource.kind}`
@@ -87,9 +90,8 @@ export class TriggerWatch {
         this.#refuse(`${resource.kind} elsewhere`, new BailiwickError('cluster-forbidden', what, { fix }))
       }
       for (const [namespace, user] of [...accounts].slice(0, MAX_NAMESPACES)) {
-        const at = { namespace, user }
-        const name = `${resource.kind} in ${namespace}`
-        this.#want(wanted, name, (name, signal) => this.#followConfigs(name, resource, signal, at))
+        const which = { namespace, actor: { user } }
+        this.#want(wanted, `${resource.kind} in ${namespace}`, signal => this.#followConfigs(resource, signal, which))
       }
     }
     for (const [name, { abort }] of this.#watches) if (!wanted.has(name)) abort.abort()
@@ -114,11 +116,11 @@ export class TriggerWatch {
     this.#refused.set(name, Date.now() + REFUSED_MS)
   }
 
-  #want(wanted: Set<string>, name: string, follow: (name: string, signal: AbortSignal) => Promise<void>): void {
+  #want(wanted: Set<string>, name: string, follow: (signal: AbortSignal) => Promise<void>): void {
     wanted.add(name)
     if (this.#watches.has(name) || this.#isRefused(name)) return
     const abort = new AbortController()
-    const done = follow(name, abort.signal)
+    const done = follow(abort.signal)
       .catch((error: unknown) => {
         const known = error instanceof BailiwickError ? error : new BailiwickError('internal', String(error))
         this.#refuse(name, known)
@@ -131,7 +133,7 @@ export class TriggerWatch {
     this.#watches.set(name, { abort, done })
   }
 
-  async #followRequests(_name: string, signal: AbortSignal): Promise<void> {
+  async #followRequests(signal: AbortSignal): Promise<void> {
     const seen = new Map<string, string>()
     await this.#follow(KUSTOMIZATIONS, signal, {}, (object, at, gone) => {
       const before = seen.get(at)
@@ -144,15 +146,9 @@ export class TriggerWatch {
     })
   }
 
-  async #followConfigs(
-    _name: string,
-    resource: ApiResource,
-    signal: AbortSignal,
-    as?: { readonly namespace: string; readonly user: string },
-  ): Promise<void> {
+  async #followConfigs(resource: ApiResource, signal: AbortSignal, which: Which = {}): Promise<void> {
     const seen = new Map<string, string>()
     let isFirst = true
-    const which = as === undefined ? {} : { namespace: as.namespace, actor: { user: as.user } }
     await this.#follow(
       resource,
       signal,
@@ -174,7 +170,7 @@ export class TriggerWatch {
   async #follow(
     resource: ApiResource,
     signal: AbortSignal,
-    which: NonNullable<Parameters<typeof watchKind>[4]>,
+    which: Which,
     see: (object: Json, at: string, gone: boolean) => void,
     listed: () => void = () => {},
   ): Promise<void> {

@@ -108,7 +108,8 @@ const MAX_PATCH = 50_000
 
 function patchText({ patch }: UnopenedPull): string {
   const size = Buffer.byteLength(patch.join('\n'))
-  if (patch.length === 0 || size > MAX_PATCH) return ''
+  if (patch.length === 0) return ''
+  if (size > MAX_PATCH) return `\n\nIts change has ${size.toLocaleString('en-US')} bytes, too many for a comment.`
   return `\n\nOr open the pull request yourself. This is its change, for \`git apply\`:\n\n${fenced('diff', patch)}`
 }
 

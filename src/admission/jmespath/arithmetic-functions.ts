@@ -1,5 +1,7 @@
-import { readGoDuration, readTimestamp } from '../../expr/arithmetic.ts'
+import { readGoDuration, readTimestamp, zoneOf } from '../../expr/arithmetic.ts'
 import { parseQuantity } from '../../expr/libraries/quantity.ts'
+import { timestampText } from '../../expr/libraries/times.ts'
+import { Time } from '../../expr/values.ts'
 import {
   argument,
   type ContextValue,
@@ -186,50 +188,14 @@ function decimal(number: bigint, digits: number): string {
   return text.slice(0, -digits) + (fraction === '' ? '' : `.${fraction}`)
 }
 
-const NOW = 'it depends on the time at which the object is applied'
-/** Nanoseconds from Go's zero time (year 1) to 1970. */
-const FROM_YEAR_ONE = 62_135_596_800n * 1_000_000_000n
-
 const RFC3339 = '2006-01-02T15:04:05Z07:00'
-
-const MAX_LAYOUT = 100
-
-const FULL = 'January|February|March|April|May|June|July|August|September|October|November|December'
-const DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** The elements of a Go time layout, longest first, with the pattern that each one matches. */
-const PARTS: readonly (readonly [part: string, name: string, pattern: string])[] = [
-  ['January', 'month', FULL],
-  ['Monday', '', DAYS],
-  ['2006', 'year', '\\d{4}'],
-  ['Z07:00', 'zone', 'Z|[-+]\\d{2}:\\d{2}'],
-  ['-07:00', 'zone', '[-+]\\d{2}:\\d{2}'],
-  ['-0700', 'zone', '[-+]\\d{4}'],
-  ['Jan', 'month', MONTHS.join('|')],
-  ['Mon', '', DAYS.replaceAll(/(\w{3})\w+/g, '$1')],
-  ['MST', 'zone', 'UTC|GMT'],
-  ['01', 'month', '\\d{2}'],
-  ['02', 'day', '\\d{2}'],
-  ['_2', 'day', '[ \\d]\\d'],
-  ['15', 'hour', '\\d{2}'],
-  ['04', 'minute', '\\d{2}'],
-  ['05', 'second', '\\d{2}'],
-]
-const PART = new RegExp(PARTS.map(([part]) => part).join('|'), 'g')
-
-const partOf = (part: string) => PARTS.find(([one]) => one === part)!
-
-const time = (text: string): GoTime => readTime('', text)
 
 /** Time functions (pkg/engine/jmespath/time.go of Kyverno). */
 export const TIME_FUNCTIONS: KyvernoFunctions = {
-  time_now: ofTexts(0, now),
-  time_now_utc: ofTexts(0, now),
   time_since: ofTexts(3, (layout, from, to) => {
     const start = readTime(layout, from)
-    return to === '' ? now() : durationText(readTime(layout, to).nanos - start.nanos)
+    if (to === '') throw new NotEvaluatedError(NOW)
+    return durationText(readTime(layout, to).nanos - start.nanos)
   }),
   time_diff: ofTexts(2, (from, to) => durationText(time(to).nanos - time(from).nanos)),
   time_before: ofTexts(2, (a, b) => time(a).nanos < time(b).nanos),
@@ -239,32 +205,22 @@ export const TIME_FUNCTIONS: KyvernoFunctions = {
     return nanos > time(from).nanos && nanos < time(to).nanos
   }),
   time_add: ofTexts(2, (text, more) => {
-    const start = time(text)
-    return formatTime({ ...start, nanos: start.nanos + duration(more) })
+    const { nanos, zone } = time(text)
+    return formatTime(nanos + duration(more), zone)
   }),
-  time_truncate: ofTexts(2, (text, to) => {
-    const [start, unit] = [time(text), duration(to)]
-    if (unit <= 0n) return formatTime(start)
-    const since = start.nanos + FROM_YEAR_ONE
-    return formatTime({ ...start, nanos: start.nanos - (since % unit) })
-  }),
-  time_utc: ofTexts(1, text => formatTime({ nanos: time(text).nanos, minutes: 0 })),
+  time_utc: ofTexts(1, text => formatTime(time(text).nanos, 0)),
   time_parse: ofTexts(2, (layout, text) => {
-    if (!/^[+-]?\d{1,18}$/.test(layout)) return formatTime(readTime(layout, text))
+    if (!/^[+-]?\d{1,18}$/.test(layout)) {
+      const { nanos, zone } = readTime(layout, text)
+      return formatTime(nanos, zone)
+    }
     if (!/^[+-]?\d{1,12}$/.test(text)) throw new RuleError('time_parse: not a number of seconds')
-    return formatTime({ nanos: BigInt(text) * 1_000_000_000n, minutes: 0 })
-  }),
-  time_to_cron: ofTexts(1, text => {
-    const { nanos, minutes } = time(text)
-    const local = new Date(Number(nanos / 1_000_000n) + minutes * 60_000)
-    const [minute, hour, day] = [local.getUTCMinutes(), local.getUTCHours(), local.getUTCDate()]
-    return `${minute} ${hour} ${day} ${local.getUTCMonth() + 1} ${local.getUTCDay()}`
+    return formatTime(BigInt(text) * 1_000_000_000n, 0)
   }),
 }
 
-function now(): never {
-  throw new NotEvaluatedError(NOW)
-}
+/** Why what asks for the present time has no answer. */
+export const NOW = 'it depends on the time at which the object is applied'
 
 function duration(text: string): bigint {
   const nanos = readGoDuration(text)
@@ -272,57 +228,20 @@ function duration(text: string): bigint {
   return nanos
 }
 
-/** A point in time with its UTC offset in minutes. */
-interface GoTime {
-  readonly nanos: bigint
-  readonly minutes: number
+/** Parses a time by a Go layout; an empty one means RFC 3339. No other is supported. */
+function readTime(layout: string, text: string): Time {
+  if (layout === '' || layout === RFC3339) return time(text)
+  throw new NotEvaluatedError(`the layout ${JSON.stringify(layout.slice(0, 100))} is not supported. Allowed: RFC 3339`)
 }
 
-/** Parses a time by a Go layout; an empty layout means RFC 3339. Layouts with other elements are not supported. */
-function readTime(layout: string, text: string): GoTime {
-  if (layout === '' || layout === RFC3339) return timeOf(text)
-  if (layout.length > MAX_LAYOUT) throw new NotEvaluatedError(`a layout of more than ${MAX_LAYOUT} characters`)
-  const literals = layout.split(PART)
-  if (literals.some(literal => /\d|PM|pm|\.0|,0/.test(literal))) {
-    throw new NotEvaluatedError(`the layout ${JSON.stringify(layout)} is not supported`)
-  }
-  const parts = layout.match(PART) ?? []
-  const found = new RegExp(`^${pattern(literals, parts)}$`).exec(text)
-  if (!found) throw new RuleError(`cannot parse ${JSON.stringify(text.slice(0, 100))} as ${JSON.stringify(layout)}`)
-  const values = new Map(parts.map((part, index) => [partOf(part)[1], found[index + 1]!]))
-  const get = (name: string, other: string) => (values.get(name) ?? other).trim().padStart(2, '0')
-  const month = values.get('month') ?? '01'
-  const number = /^\d/.test(month) ? month : String(MONTHS.indexOf(month.slice(0, 3)) + 1).padStart(2, '0')
-  const zone = (values.get('zone') ?? 'Z').replace(/^(?:UTC|GMT)$/, 'Z').replace(/^([-+]\d{2})(\d{2})$/, '$1:$2')
-  const clock = `${get('hour', '00')}:${get('minute', '00')}:${get('second', '00')}`
-  return timeOf(`${values.get('year') ?? '0000'}-${number}-${get('day', '01')}T${clock}${zone}`)
+function time(text: string): Time {
+  const [nanos, zone] = [readTimestamp(text), zoneOf(text)]
+  if (nanos === undefined || zone === undefined)
+    throw new RuleError(`${JSON.stringify(text.slice(0, 100))} is not a time`)
+  return new Time('timestamp', nanos, zone)
 }
 
-function pattern(literals: readonly string[], parts: readonly string[]): string {
-  return literals
-    .map((literal, index) => {
-      const part = parts[index]
-      const escaped = literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      return part === undefined ? escaped : `${escaped}(${partOf(part)[2]})`
-    })
-    .join('')
-}
-
-function timeOf(text: string): GoTime {
-  const nanos = readTimestamp(text)
-  const [, sign, hours = '0', minutes = '0'] = /([-+])(\d{2}):(\d{2})$/.exec(text) ?? []
-  if (nanos === undefined) throw new RuleError(`${JSON.stringify(text.slice(0, 100))} is not a time`)
-  const east = Number(hours) * 60 + Number(minutes)
-  return { nanos, minutes: sign === '-' ? -east : east }
-}
-
-/** RFC 3339 without fractional seconds. */
-function formatTime({ nanos, minutes }: GoTime): string {
-  const seconds = nanos / 1_000_000_000n - (nanos % 1_000_000_000n < 0n ? 1n : 0n)
-  const local = new Date((Number(seconds) + minutes * 60) * 1000)
-  if (Number.isNaN(local.getTime())) throw new NotEvaluatedError('a time out of range')
-  const size = Math.abs(minutes)
-  const two = (number: number) => String(number).padStart(2, '0')
-  const zone = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
-  return local.toISOString().slice(0, 19) + zone
+/** RFC 3339 without fractional seconds. No text that is read leads beyond what a date of JavaScript holds. */
+function formatTime(nanos: bigint, zone: number): string {
+  return timestampText(new Time('timestamp', nanos, zone)).replace(/\.\d+/, '')
 }

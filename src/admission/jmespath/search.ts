@@ -1,5 +1,5 @@
 import { oncePerText } from '../../base/once-per.ts'
-import { ARITHMETIC, TIME_FUNCTIONS } from './arithmetic-functions.ts'
+import { ARITHMETIC, NOW, TIME_FUNCTIONS } from './arithmetic-functions.ts'
 import { LIST_FUNCTIONS, OBJECT_FUNCTIONS } from './object-functions.ts'
 import { type Comparison, type JmespathExpression, type Projection, parse } from './parse.ts'
 import { TEXT_FUNCTIONS } from './text-functions.ts'
@@ -21,6 +21,10 @@ import {
 const NOT_EVALUATED = {
   random: 'random() has another value each time',
   x509_decode: 'x509_decode() is not supported',
+  time_now: NOW,
+  time_now_utc: NOW,
+  time_truncate: 'time_truncate() is not supported',
+  time_to_cron: 'time_to_cron() is not supported',
 }
 
 /** The functions of JMESPath and Kyverno's additions (pkg/engine/jmespath). A text is the reason why a function is not supported. */

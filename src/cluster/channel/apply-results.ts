@@ -1,27 +1,5 @@
-import { type AppliedNode, type AppliedObject, type DriftNote, READY_REASONS } from '../../report/apply-report.ts'
-import { JsonReader } from './json-reader.ts'
-
-/** The result of one revision set on one cluster, as its worker reports it. */
-export interface ApplyResults {
-  /** As the work named it. */
-  readonly revisionSet: string
-  /** The run has not ended: nodes that are not in `applied` are still to come. */
-  readonly isRunning: boolean
-  readonly applied: readonly AppliedNode[]
-  /** When nodes that failed are tried again. */
-  readonly retries: readonly Retry[]
-  /** What others changed on the cluster, and the worker put back, the latest first. */
-  readonly drift: readonly DriftNote[]
-  /** Why the run as a whole ended early. */
-  readonly failure?: string
-}
-
-interface Retry {
-  /** Key of the node. */
-  readonly key: string
-  /** ISO time. */
-  readonly at: string
-}
+import { type AppliedNode, READY_REASONS } from '../../report/apply-report.ts'
+import { flag, list, map, oneOf, optional, type Read, readJson, type Shape, text, whole } from './shape.ts'
 
 /** What a report may hold. A worker sends no more; the web process refuses a report that has more. */
 export const RESULT_LIMITS = {
@@ -41,93 +19,69 @@ export const RESULT_LIMITS = {
 /** `<cluster>/<namespace>/<name>`, in the characters that src/fleet/model/fleet.ts leaves. */
 const KEY = /^[a-z0-9-]{1,63}\/[\w.:?-]{0,253}\/[\w.:?-]{1,253}$/
 const TIME = /^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/
-const OUTCOMES = ['applied', 'held', 'failed'] as const
-const ACTIONS = ['created', 'configured', 'unchanged', 'skipped', 'pruned', 'withheld', 'refused'] as const
-const CHANGES = ['changed', 'deleted'] as const
+
+/** What a report is made of. `words`: characters of a reason, message or note. */
+function shapeOf(read: { readonly text: typeof text; readonly list: typeof list }, words: number = RESULT_LIMITS.text) {
+  const name = read.text(RESULT_LIMITS.name)
+  const key = read.text(RESULT_LIMITS.name, KEY)
+  const time = read.text(24, TIME)
+  const prose = optional(read.text(words))
+  const object = map({ apiVersion: name, kind: name, namespace: name, name })
+  const applied = map({
+    object,
+    action: oneOf(['created', 'configured', 'unchanged', 'skipped', 'pruned', 'withheld', 'refused']),
+    message: prose,
+    fields: optional(read.list(RESULT_LIMITS.fields, map({ field: name }))),
+  })
+  const node = map({
+    key,
+    user: name,
+    outcome: oneOf(['applied', 'held', 'failed']),
+    reason: prose,
+    ready: optional(oneOf(READY_REASONS)),
+    note: prose,
+    objects: read.list(RESULT_LIMITS.objects, applied),
+  })
+  const drift = map({
+    node: key,
+    object,
+    change: oneOf(['changed', 'deleted']),
+    fields: read.list(RESULT_LIMITS.fields, name),
+    managers: read.list(RESULT_LIMITS.managers, name),
+    count: whole(),
+    first: time,
+    last: time,
+  })
+  return map({
+    /** As the work named it. */
+    revisionSet: read.text(200),
+    /** The run has not ended: nodes that are not in `applied` are still to come. */
+    isRunning: flag,
+    applied: read.list(RESULT_LIMITS.nodes, node) as Shape<readonly AppliedNode[]>,
+    /** When nodes that failed are tried again. */
+    retries: read.list(RESULT_LIMITS.nodes, map({ key, at: time })),
+    /** What others changed on the cluster, and the worker put back, the latest first. */
+    drift: read.list(RESULT_LIMITS.drift, drift),
+    /** Why the run as a whole ended early. */
+    failure: prose,
+  })
+}
+
+/** The result of one revision set on one cluster, as its worker reports it. */
+export type ApplyResults = Read<ReturnType<typeof shapeOf>>
+
+const RECEIVED = shapeOf({ text, list })
 
 /**
  * Reads what the worker of a cluster sent, which may be anything; drops fields that are not listed here.
  * attributeResults checks that its nodes are of its own cluster. Throws `cluster-invalid` naming what is wrong.
  */
-export function parseApplyResults(text: string): ApplyResults {
-  const results = JsonReader.parse(text, 'results')
-  const failure = results.optional('failure')?.text(RESULT_LIMITS.text)
-  let left: number = RESULT_LIMITS.objects
-  const applied = new Map<string, AppliedNode>()
-  for (const one of results.field('applied').list(RESULT_LIMITS.nodes)) {
-    const objects = one.field('objects').list(left)
-    left -= objects.length
-    // the last one of a key counts
-    applied.set(one.field('key').text(RESULT_LIMITS.name, KEY), readNode(one, objects))
-  }
-  return {
-    revisionSet: results.field('revisionSet').text(200),
-    isRunning: results.field('isRunning').flag(),
-    applied: [...applied.values()],
-    retries: results.field('retries').list(RESULT_LIMITS.nodes).map(readRetry),
-    drift: results.field('drift').list(RESULT_LIMITS.drift).map(readDrift),
-    ...(failure === undefined ? {} : { failure }),
-  }
-}
-
-function readNode(one: JsonReader, objects: readonly JsonReader[]): AppliedNode {
-  return {
-    key: one.field('key').text(RESULT_LIMITS.name, KEY),
-    user: one.field('user').text(RESULT_LIMITS.name),
-    outcome: one.field('outcome').oneOf(OUTCOMES),
-    ...textOf(one, 'reason'),
-    ...readyOf(one),
-    ...textOf(one, 'note'),
-    objects: objects.map(readObject),
-  }
-}
-
-function readyOf(one: JsonReader): Pick<AppliedNode, 'ready'> {
-  const ready = one.optional('ready')?.oneOf(READY_REASONS)
-  return ready === undefined ? {} : { ready }
-}
-
-function readObject(one: JsonReader): AppliedObject {
-  const fields = one.optional('fields')?.list(RESULT_LIMITS.fields)
-  return {
-    object: readId(one),
-    action: one.field('action').oneOf(ACTIONS),
-    ...textOf(one, 'message'),
-    ...(fields ? { fields: fields.map(name => ({ field: name.field('field').text(RESULT_LIMITS.name) })) } : {}),
-  }
-}
-
-function readId(one: JsonReader): AppliedObject['object'] {
-  const object = one.field('object')
-  const name = (key: string) => object.field(key).text(RESULT_LIMITS.name)
-  return { apiVersion: name('apiVersion'), kind: name('kind'), namespace: name('namespace'), name: name('name') }
-}
-
-function readRetry(one: JsonReader): Retry {
-  return { key: one.field('key').text(RESULT_LIMITS.name, KEY), at: one.field('at').text(24, TIME) }
-}
-
-function readDrift(one: JsonReader): DriftNote {
-  const names = (key: 'fields' | 'managers') =>
-    one
-      .field(key)
-      .list(RESULT_LIMITS[key])
-      .map(name => name.text(RESULT_LIMITS.name))
-  return {
-    node: one.field('node').text(RESULT_LIMITS.name, KEY),
-    object: readId(one),
-    change: one.field('change').oneOf(CHANGES),
-    fields: names('fields'),
-    managers: names('managers'),
-    count: one.field('count').whole(),
-    first: one.field('first').text(24, TIME),
-    last: one.field('last').text(24, TIME),
-  }
-}
-
-function textOf<K extends string>(one: JsonReader, key: K): { [P in K]?: string } {
-  const text = one.optional(key)?.text(RESULT_LIMITS.text)
-  return (text === undefined ? {} : { [key]: text }) as { [P in K]?: string }
+export function parseApplyResults(sent: string): ApplyResults {
+  const results = readJson(sent, 'results', RECEIVED)
+  const objects = results.applied.flatMap(one => one.objects)
+  list(RESULT_LIMITS.objects, value => value)(objects, 'results.applied: objects')
+  // the last one of a key counts
+  return { ...results, applied: [...new Map(results.applied.map(one => [one.key, one])).values()] }
 }
 
 interface Fit {
@@ -171,57 +125,23 @@ function mayFit({ applied }: ApplyResults, { text, refused = Number.POSITIVE_INF
   return objects <= RESULT_LIMITS.objects && bytes <= RESULT_LIMITS.bytes
 }
 
-function fittedTo({ applied, retries, drift, failure, ...results }: ApplyResults, fit: Fit): ApplyResults {
-  const { nodes, drift: notes } = RESULT_LIMITS
-  return {
-    ...results,
-    applied: applied.slice(0, nodes).map(one => fittedNode(one, fit)),
-    retries: retries.slice(0, nodes),
-    drift: drift.slice(0, notes).map(fittedDrift),
-    ...(failure === undefined ? {} : { failure: clip(failure, fit.text) }),
+function fittedTo(results: ApplyResults, { text: words, refused }: Fit): ApplyResults {
+  const applied = refused === undefined ? results.applied : results.applied.map(one => onlyRefused(one, refused))
+  const cut = {
+    text: (most: number) => (value: unknown) => clip(String(value), most),
+    list: <T>(most: number, shape: Shape<T>): Shape<readonly T[]> => list(most, shape, true),
   }
+  return shapeOf(cut, words)({ ...results, applied }, 'results')
 }
 
-function fittedNode({ reason, note, user, objects, place: _, ...node }: AppliedNode, fit: Fit): AppliedNode {
-  const kept =
-    fit.refused === undefined ? objects : objects.filter(({ action }) => action === 'refused').slice(0, fit.refused)
+function onlyRefused({ note, objects, ...node }: AppliedNode, most: number): AppliedNode {
+  const kept = objects.filter(({ action }) => action === 'refused').slice(0, most)
   const left = objects.length - kept.length
   const notes = [
     ...(left > 0 ? [`${left} of ${objects.length} objects are left out: the report would be too large`] : []),
     ...(note === undefined ? [] : [note]),
   ]
-  return {
-    ...node,
-    user: clip(user, RESULT_LIMITS.name),
-    ...(reason === undefined ? {} : { reason: clip(reason, fit.text) }),
-    ...(notes.length === 0 ? {} : { note: clip(notes.join('; '), fit.text) }),
-    objects: kept.map(one => fittedObject(one, fit)),
-  }
-}
-
-function fittedObject({ object, action, message, fields }: AppliedObject, { text }: Fit): AppliedObject {
-  const names = fields?.slice(0, RESULT_LIMITS.fields).map(({ field }) => ({ field: clip(field, RESULT_LIMITS.name) }))
-  return {
-    object: fittedId(object),
-    action,
-    ...(message === undefined ? {} : { message: clip(message, text) }),
-    ...(names === undefined ? {} : { fields: names }),
-  }
-}
-
-function fittedDrift({ fields, managers, object, ...note }: DriftNote): DriftNote {
-  const names = (list: readonly string[], most: number) => list.slice(0, most).map(one => clip(one, RESULT_LIMITS.name))
-  return {
-    ...note,
-    object: fittedId(object),
-    fields: names(fields, RESULT_LIMITS.fields),
-    managers: names(managers, RESULT_LIMITS.managers),
-  }
-}
-
-function fittedId({ apiVersion, kind, namespace, name }: AppliedObject['object']): AppliedObject['object'] {
-  const short = (text: string) => clip(text, RESULT_LIMITS.name)
-  return { apiVersion: short(apiVersion), kind: short(kind), namespace: short(namespace), name: short(name) }
+  return { ...node, ...(notes.length === 0 ? {} : { note: notes.join('; ') }), objects: kept }
 }
 
 const clip = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)

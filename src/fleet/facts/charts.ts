@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import {
   ARTIFACT_GENERATOR,
@@ -157,7 +158,7 @@ export function releaseInputs(index: ObjectIndex, release: Rendered): ReleaseInp
   const sources = sourcesOf(release).flatMap(found)
   const behind = sources.filter(({ object }) => kindOf(object) === HELM_CHART).flatMap(sourcesOf)
   const all = [release, ...sources, ...behind.flatMap(found), ...valuesOf(release).flatMap(found)]
-  return all.map(one => ({ ...one, kind: kindOf(one.object), key: keyOf(one.object) }))
+  return all.map(one => ({ node: one.node, object: one.object, ...inputOf(one.object) }))
 }
 
 /** The first field in which an input is another one than before, as deep as both have it. */
@@ -170,11 +171,13 @@ export function changedField(was: KubeObject | undefined, now: KubeObject): Path
   return old && young ? [...start, ...changedPath(old, young)] : start
 }
 
-function keyOf(object: KubeObject): string {
+/** Once for an object, which many releases may name. */
+const inputOf = oncePer((object: KubeObject) => {
   const { namespace, name } = idOf(object)
   const fields = decidingFields(object).flatMap(path => [JSON.stringify(path), textAt(object.root, path)])
-  return hashOf([kindOf(object), namespace, name, ...fields])
-}
+  const kind = kindOf(object)
+  return { kind, key: hashOf([kind, namespace, name, ...fields]) }
+})
 
 const textAt = (root: Node | undefined, path: Path): string => {
   const node = at(root, path)

@@ -8,7 +8,7 @@ import { customPlurals } from '../../kube/rbac/resources.ts'
 import type { Aliases } from '../model/fleet-config.ts'
 import type { ChartPart } from '../sources/charts.ts'
 import type { ClusterFacts, Facts } from './facts.ts'
-import { byText, type Naming, type Rendered } from './object-table.ts'
+import { byText, type Naming, type NamingOfKinds, type Rendered } from './object-table.ts'
 
 const NONE: readonly Rendered[] = []
 const NO_OBJECTS: readonly KubeObject[] = []
@@ -40,7 +40,15 @@ export class ObjectIndex {
     return this.#named(cluster, `${kind}\0${namespace}`, naming).get(text) ?? NONE
   }
 
-  /** The same in any namespace. */
+  /** Every text by which a naming finds objects of its kinds in a namespace. */
+  textsOf(cluster: string, namespace: string, naming: NamingOfKinds): ReadonlySet<string> {
+    return this.#facts.memo(`texts ${naming.id} ${cluster}\0${namespace}`, () => {
+      const maps = naming.kinds.map(kind => this.#named(cluster, `${kind}\0${namespace}`, naming))
+      return new Set(maps.flatMap(one => [...one.keys()]))
+    })
+  }
+
+  /** What `found` gives for a kind in any namespace. */
   foundAnywhere(cluster: string, kind: string, naming: Naming, text: string): readonly Rendered[] {
     return this.#named(cluster, kind, naming).get(text) ?? NONE
   }
@@ -56,7 +64,12 @@ export class ObjectIndex {
     return this.#facts.platform(cluster, `${kind}\0${namespace}`)
   }
 
-  /** The same in any namespace. */
+  /** Whether the platform renders an object of one of these kinds. */
+  platformHas(cluster: string, kinds: readonly string[]): boolean {
+    return kinds.some(kind => this.#facts.platform(cluster, kind).length > 0)
+  }
+
+  /** Objects of a kind that the platform renders in any namespace. */
   platformAnywhere(cluster: string, kind: string): readonly Rendered[] {
     return this.#facts.platform(cluster, kind)
   }

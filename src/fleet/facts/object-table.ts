@@ -112,6 +112,11 @@ export interface Naming {
   readonly of: (rendered: Rendered) => Iterable<string>
 }
 
+/** A naming for objects of these kinds. */
+export interface NamingOfKinds extends Naming {
+  readonly kinds: readonly string[]
+}
+
 /** Objects by the texts that a naming gives, each once for a text. */
 export function byText(all: readonly Rendered[], { of }: Naming): ReadonlyMap<string, readonly Rendered[]> {
   const found = new Map<string, Rendered[]>()

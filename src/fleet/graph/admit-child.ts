@@ -164,8 +164,9 @@ function replacedSources({ objects, retained = [] }: Draft): KubeObject[] {
  */
 const keepsLast = ({ error, retained = [] }: Draft) => error !== undefined && isFatal(error) && retained.length > 0
 
-/** What took too long once is not rendered again to see what it reads. */
-const isWhole = ({ whole }: NodeContext, { key, error }: Draft) => whole.has(key) || error?.code === 'evaluation-limits'
+/** What was too much once is not rendered again to see what it reads. */
+const isWhole = ({ whole }: NodeContext, { key, error }: Draft) =>
+  whole.has(key) || error?.code === 'evaluation-limits' || error?.code === 'render-limits'
 
 interface Reads {
   readonly key: string

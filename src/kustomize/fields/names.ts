@@ -78,7 +78,7 @@ export function affixNames(
       if (!specMatches(spec, id)) continue
       // kustomize keeps affixes as one text with commas between them
       if (spec.path === NAME) {
-        resource[side].push(...affix.text.split(','))
+        for (const one of affix.text.split(',')) resource[side].push(one)
         resource.remember()
       }
       affixField(resource, affix, side, spec)

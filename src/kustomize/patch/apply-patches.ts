@@ -205,8 +205,8 @@ export function applyOperations(
   budget: BuildBudget,
 ): void {
   for (const resource of selected) {
-    budget.spendOn(resource.root, origin)
-    budget.spend('steps', operations.length * 10, origin)
+    budget.spendOnMerge(resource.root, origin)
+    budget.spend('steps', 20 + operations.length * 10, origin)
     const before = toPlain(hasNotes(resource) ? withAnnotations(resource.root, origin) : resource.root)
     resource.root = annotationsAsText(fromPlain(applyJsonPatch(before, operations, budget)))
     checkIdentity(resource.root, origin)

@@ -119,7 +119,7 @@ function change(node: Node, path: readonly string[], how: Change, edit: Edit): N
   const { origin } = how
   const [key, ...rest] = path as [string, ...string[]]
   if (node.type === 'scalar') return fail(`patch: the parent of ${JSON.stringify(key)} does not exist`, origin)
-  if (node.type === 'list') how.budget.spend('steps', node.items.length >> 5, origin)
+  if (node.type === 'list') how.budget.spend('steps', node.items.length >> 2, origin)
   if (rest.length === 0) return edit(node, key, how)
   if (node.type === 'map') {
     const field = node.fields.get(key)
@@ -138,14 +138,14 @@ function remove(parent: MapNode | ListNode, key: string, { origin, edits }: Chan
       : fail(`patch: the field ${JSON.stringify(key)} to remove does not exist`, origin)
   }
   const index = existing(parent, key, origin)
-  return { ...parent, items: parent.items.filter((_, i) => i !== index) }
+  return { ...parent, items: parent.items.toSpliced(index, 1) }
 }
 
 function add(parent: MapNode | ListNode, key: string, value: Node, { origin, edits }: Change): Node {
   if (parent.type === 'map') return edits.set(parent, key, fieldLike(parent.fields.get(key), origin, value))
   if (key === '-') return { ...parent, items: [...parent.items, value] }
   const index = indexOf(key, parent.items.length + 1, origin)
-  return { ...parent, items: [...parent.items.slice(0, index), value, ...parent.items.slice(index)] }
+  return { ...parent, items: parent.items.toSpliced(index, 0, value) }
 }
 
 function replace(parent: MapNode | ListNode, key: string, value: Node, how: Change): Node {

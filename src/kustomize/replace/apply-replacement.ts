@@ -43,8 +43,9 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
   }
 }
 
-/** What it costs to follow one path in one object, beside what is written there. */
+/** What it costs to follow one path in one object, and to write each further value that it leads to. */
 const COPY_STEPS = 16
+const WRITE_STEPS = 28
 
 interface FieldPath extends Entry {
   readonly parts: readonly string[]
@@ -94,6 +95,7 @@ class Copy {
     if (structured) this.value.noteWrite(this.resource, structured.place, structured.text, origin)
     const editor = new PathEditor({ ...how, edit: (node, place) => this.write(node, place) })
     const root = structured?.root ?? editor.walk(before, parts)
+    if (editor.count > 1) this.budget.spend('steps', WRITE_STEPS * (editor.count - 1), origin)
     if (!structured && editor.count === 0) {
       const message = `field path ${this.path.text}: ${describeRoot(before)} has no such field`
       throw new BailiwickError('kustomize-invalid', message, { origin })

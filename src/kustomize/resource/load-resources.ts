@@ -50,7 +50,7 @@ function inlineLists(documents: readonly MapNode[]): MapNode[] {
     const items = document.fields.get('items')?.value
     if (!kindOf(document)?.endsWith('List') || !items) result.push(document)
     else if (!isAbsent(items)) {
-      queue.push(...keepObjects(elementsOf(items)).map(object => listed(canonicalText(object), document)))
+      for (const object of keepObjects(elementsOf(items))) queue.push(listed(canonicalText(object), document))
     }
     if (queue.length > 50_000)
       throw new BailiwickError('render-limits', `${document.origin.file}: more than 50000 objects`, {

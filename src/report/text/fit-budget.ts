@@ -29,10 +29,10 @@ export function fitBudget(
   const cut = new Map<string, number>()
   let used = head.length
   for (const section of sections) {
-    const { text, label } = section
-    if (cut.size === 0 && used + text.length + 2 <= TEXT_BUDGET - CUT_NOTE) {
+    const { label } = section
+    if (cut.size === 0 && used + section.text.length + 2 <= TEXT_BUDGET - CUT_NOTE) {
       kept.push(section)
-      used += text.length + 2
+      used += section.text.length + 2
     } else if (label !== '') cut.set(label, (cut.get(label) ?? 0) + 1)
   }
   const shown = foldRest(head, kept, lines)
@@ -54,6 +54,18 @@ const MAX_KINDS = 5
 export interface Section {
   readonly text: string
   readonly label: string
+}
+
+/** One whose text is made when it is read: of thousands of findings a report shows the first hundred. */
+export function sectionOf(label: string, make: () => string): Section {
+  let text: string | undefined
+  return {
+    label,
+    get text() {
+      text ??= make()
+      return text
+    },
+  }
 }
 
 /** Something folded away; `summary` must be safe as HTML, `body` as Markdown. */

@@ -1,4 +1,4 @@
-import { codeWord, message, part } from '../../base/message.ts'
+import { codeWord, message, part, untyped } from '../../base/message.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { kindOf } from '../../fleet/facts/object-table.ts'
@@ -12,7 +12,7 @@ import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths.ts'
 import { scalarsOf } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, type Violation } from '../model/rule.ts'
-import { isOwnSecret } from '../secrets/platform-secrets.ts'
+import { isOwnSecret, platformSecret } from '../secrets/platform-secrets.ts'
 import { routeKinds } from '../workloads/routes.ts'
 import { isIdentity, isSecurity, isStructure, isUnsubstituted, scanObject } from './object-scan.ts'
 
@@ -159,10 +159,17 @@ export const secretExfilSubstitution: Rule = {
 function* taken(subject: Subject, index: FleetIndex): Iterable<Violation> {
   for (const need of foreignSecrets(subject.object, subject.node, index)) {
     const name = nameOf(need)
+    const platforms = platformSecret(index, subject.node, subject.id.namespace, name)
+    const isKnown = platforms !== undefined && !platforms.isGuess
+    const why = untyped(platforms?.why ?? "it may be the platform's")
+    const whose = isKnown ? message`belongs to the platform: ${why}` : message`nothing visible creates: ${why}`
     yield subject.asNode(index).violation(['spec', 'postBuild', 'substituteFrom'], name, {
       origin: need.origin,
-      message: message`${subject.who} substitutes from the Secret ${quoted('object', name)}, which belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
-      fix: message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`,
+      ...(isKnown ? {} : { level: 'warning' }),
+      message: message`${subject.who} substitutes from the Secret ${quoted('object', name)}, which ${whose}. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      fix: isKnown
+        ? message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`
+        : message`Add the Secret to the tenant's repository, encrypted with SOPS. Or refer to it with secretKeyRef.`,
     })
   }
 }

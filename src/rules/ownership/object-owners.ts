@@ -35,7 +35,10 @@ export const ownershipConflict: Rule = {
     // another content of an object that is not followed, because there are two, is another violation
     const value = `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`
     yield subject.violation(NAME, value, {
-      cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
+      cause: hashOf([
+        ...[object, other.object].map(one => placeText(originAt(one.root, NAME))).sort(),
+        ...[node, other.node].map(nameOf).sort(),
+      ]),
       message: message`${subject.who} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}. They would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
       fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
     })

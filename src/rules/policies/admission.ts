@@ -8,7 +8,7 @@ import {
   worldOf,
 } from '../../admission/admission/admission-request.ts'
 import { EXCEPTION_KINDS, exceptionSettings } from '../../admission/kyverno/kyverno-settings.ts'
-import { evaluateAdmission, hasPolicies, policyEngines } from '../../admission/policy-engines.ts'
+import { evaluateAdmission, policyEngines } from '../../admission/policy-engines.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { redact } from '../../base/visible.ts'
@@ -51,8 +51,8 @@ export function answerFor(
 ): Admission | undefined {
   const { index, before } = context
   const { object, id, kind, node } = subject
+  if (!hasPolicies(index, node.cluster)) return undefined
   const world = worldOf(index, node.cluster)
-  if (!hasPolicies(world)) return undefined
   const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   const old = changedFrom(versions, object)
   const isUnchanged = versions.length > 0 && old === undefined
@@ -72,8 +72,8 @@ export function formerAdmissionOf(
   const { index, before } = context
   const { object, node, id } = subject
   if (!before) return undefined
+  if (!hasPolicies(before, node.cluster)) return undefined
   const former = worldOf(before, node.cluster)
-  if (!hasPolicies(former)) return undefined
   const change = policyChange(before, index, node.cluster)
   if (!change) return undefined
   const now = worldOf(index, node.cluster)
@@ -94,11 +94,15 @@ export interface FormerAdmission extends Admission {
 
 /** The policies' answers about the deletion of an object that a node no longer renders. */
 export function deletionOf(subject: Subject, context: RuleContext): Admission | undefined {
+  if (!hasPolicies(context.index, subject.node.cluster)) return undefined
   const world = worldOf(context.index, subject.node.cluster)
-  if (!hasPolicies(world)) return undefined
   const request = requestOf(context, world, subject, undefined, 'DELETE')
   return { operation: 'DELETE', isUnchanged: false, ...evaluateAdmission(world, request) }
 }
+
+const POLICY_KINDS = policyEngines.flatMap(({ kinds }) => kinds)
+/** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
+const hasPolicies = (index: FleetIndex, cluster: string) => index.platformHas(cluster, POLICY_KINDS)
 
 /**
  * The object before, if it changed: an unchanged one is evaluated as new, before the change too, so that nothing is

@@ -1,6 +1,6 @@
 import { message, part, untyped } from '../../base/message.ts'
 import { type FleetIndex, namespaceLabels } from '../../fleet/facts/fleet-index.ts'
-import { kindOf, type Naming, type Rendered } from '../../fleet/facts/object-table.ts'
+import { kindOf, type Naming, type NamingOfKinds, type Rendered } from '../../fleet/facts/object-table.ts'
 import { quoted, shownObject } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
@@ -200,7 +200,8 @@ type Read = 'Secret' | 'ConfigMap'
 const textOf = (kind: string, name: string) => `${kind} ${name}`
 
 /** What an object of the platform reads; a name in a reference counts also where the table has no place for it. */
-const PLATFORM: Naming = {
+const PLATFORM: NamingOfKinds = {
+  kinds: readingKinds,
   id: 'platform reads',
   of: ({ node, object }) =>
     node.tenant === undefined
@@ -208,7 +209,8 @@ const PLATFORM: Naming = {
       : [],
 }
 /** Every use of a Secret that is not decryption. */
-const USED: Naming = {
+const USED: NamingOfKinds = {
+  kinds: readingKinds,
   id: 'uses secret',
   of: ({ object }) =>
     namesReadBy(object).flatMap(one => (one.kind === 'Secret' && !one.decrypts ? [textOf('Secret', one.name)] : [])),
@@ -230,8 +232,16 @@ function readerName({ object }: Rendered): string {
   return shownObject(stringAt(object.root, ['kind']) ?? '', '', stringAt(object.root, ['metadata', 'name']) ?? '')
 }
 
-function readersBy(index: FleetIndex, cluster: string, namespace: string, naming: Naming, text: string): Rendered[] {
-  return readingKinds.flatMap(kind => index.found(cluster, kind, namespace, naming, text))
+function readersBy(
+  index: FleetIndex,
+  cluster: string,
+  namespace: string,
+  naming: NamingOfKinds,
+  text: string,
+): Rendered[] {
+  // most names are read by nothing: one answer for all of a namespace
+  if (!index.textsOf(cluster, namespace, naming).has(text)) return []
+  return naming.kinds.flatMap(kind => index.found(cluster, kind, namespace, naming, text))
 }
 
 /** `secretRef: {name}`, `configMapRef: {name}`, or `{kind, name}` of values. */

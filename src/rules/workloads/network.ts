@@ -68,10 +68,9 @@ export const networkPolicyOpen: Rule = {
   kinds: KINDS,
   *checkTenantObject(subject) {
     const { kind } = subject
-    const specs: Path[] = [['spec']]
-    const list = subject.at(['specs'])
-    if (kind === CILIUM && list?.type === 'list') specs.push(...list.items.map((_item, index) => ['specs', index]))
-    for (const spec of specs) {
+    const list = kind === CILIUM ? subject.at(['specs']) : undefined
+    const items = list?.type === 'list' ? list.items : []
+    for (const spec of [['spec'], ...items.map((_item, index): Path => ['specs', index])]) {
       if (!selectsAll(subject.at(spec), kind)) continue
       for (const direction of ['ingress', 'egress'] as const) {
         const rule = openRule(subject.at(spec), direction, kind)

@@ -21,6 +21,17 @@ export interface TtlStore {
   close(): Promise<void>
 }
 
+/** Stores a value as JSON. */
+export function putJson(store: TtlStore, key: string, value: unknown): Promise<void> {
+  return store.put(key, Buffer.from(JSON.stringify(value)))
+}
+
+/** What `putJson` stored; undefined if it is not there any more. */
+export async function getJson<T>(store: TtlStore, key: string): Promise<T | undefined> {
+  const bytes = await store.get(key)
+  return bytes && (JSON.parse(bytes.toString('utf8')) as T)
+}
+
 /** The lifetime of items in a store, and its size limit. */
 export interface TtlStoreLimits {
   readonly ttlMs: number
@@ -33,6 +44,7 @@ interface TtlStoreSettings extends TtlStoreLimits {
   readonly redisUrl: string | undefined
   /** First part of every key; another one only in tests. */
   readonly prefix?: string
+  /** What it holds: other names are other stores. */
   readonly name: string
   readonly log: Log
 }
@@ -98,15 +110,6 @@ export class MemoryTtlStore implements TtlStore {
   }
 }
 
-interface RedisTtlStoreSettings extends TtlStoreLimits {
-  readonly redisUrl: string
-  /** First part of every key of the installation. */
-  readonly prefix?: string
-  /** What it holds: other names are other stores. */
-  readonly name: string
-  readonly log: Log
-}
-
 // KEYS: ages, sizes, notes. ARGV: item's key, name, bytes, note, now, ttl, maxBytes, first part of items' keys.
 const PUT = `
 local ages, sizes, notes = KEYS[1], KEYS[2], KEYS[3]
@@ -153,7 +156,7 @@ class RedisTtlStore implements TtlStore {
   readonly #base: string
   readonly #limits: TtlStoreLimits
 
-  constructor({ redisUrl, prefix = 'bailiwick', name, log, ...limits }: RedisTtlStoreSettings) {
+  constructor({ redisUrl, prefix = 'bailiwick', name, log, ...limits }: TtlStoreSettings & { redisUrl: string }) {
     this.#redis = openRedis(redisUrl, log)
     this.#base = `{${prefix}:shelf:${name}}`
     this.#limits = limits

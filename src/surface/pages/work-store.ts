@@ -4,7 +4,7 @@ import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
 import type { TestMerge } from '../../github/pull-request.ts'
 import type { Log } from '../../process/log.ts'
 import type { OfferedFix } from '../../verdict/suggestions.ts'
-import { openTtlStore, type TtlStore } from './ttl-store.ts'
+import { getJson, openTtlStore, putJson, type TtlStore } from './ttl-store.ts'
 
 /** Work for the worker of a cluster, and the installation of its sources, which is not sent to the worker. */
 interface OfferedWork {
@@ -36,11 +36,11 @@ export class WorkStore {
   }
 
   offer(cluster: string, offered: OfferedWork): Promise<void> {
-    return this.#store.put(`work ${cluster}`, Buffer.from(JSON.stringify(offered)))
+    return putJson(this.#store, `work ${cluster}`, offered)
   }
 
-  async offered(cluster: string): Promise<OfferedWork | undefined> {
-    return (await this.#read(`work ${cluster}`)) as OfferedWork | undefined
+  offered(cluster: string): Promise<OfferedWork | undefined> {
+    return getJson(this.#store, `work ${cluster}`)
   }
 
   /**
@@ -53,28 +53,23 @@ export class WorkStore {
     results: ApplyResults,
     before: string | undefined,
   ): Promise<{ readonly tag: string } | Refused> {
-    const last = (await this.#read(`results ${cluster}`)) as StoredResults | undefined
+    const last = await getJson<StoredResults>(this.#store, `results ${cluster}`)
     const known = last === undefined ? {} : { tag: last.tag }
     const offered = await this.offered(cluster)
     if (offered?.work.revisionSet !== results.revisionSet) return { refused: 'overtaken', ...known }
     if (last?.tag !== before) return { refused: 'older', ...known }
     const stored: StoredResults = { tag: randomUUID(), results }
-    await this.#store.put(`results ${cluster}`, Buffer.from(JSON.stringify(stored)))
+    await putJson(this.#store, `results ${cluster}`, stored)
     return { tag: stored.tag }
   }
 
   /** The last report of a cluster's worker. */
   async reported(cluster: string): Promise<ApplyResults | undefined> {
-    return ((await this.#read(`results ${cluster}`)) as StoredResults | undefined)?.results
+    return (await getJson<StoredResults>(this.#store, `results ${cluster}`))?.results
   }
 
   close(): Promise<void> {
     return this.#store.close()
-  }
-
-  async #read(key: string): Promise<unknown> {
-    const bytes = await this.#store.get(key)
-    return bytes && JSON.parse(bytes.toString('utf8'))
   }
 }
 
@@ -133,34 +128,31 @@ export class StatementStore {
   }
 
   keep(place: Place, statement: Statement): Promise<void> {
-    return this.#store.put(keyOf(place), Buffer.from(JSON.stringify(statement)))
+    return putJson(this.#store, keyOf(place), statement)
   }
 
-  async of(place: Place): Promise<Statement | undefined> {
-    const bytes = await this.#store.get(keyOf(place))
-    return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
+  of(place: Place): Promise<Statement | undefined> {
+    return getJson(this.#store, keyOf(place))
   }
 
   /** Notes the verdict of a pull request; without one, what was noted before does not count. */
   async noteVerdict(place: Place, noted: NotedVerdict | undefined): Promise<void> {
-    if (noted) await this.#store.put(`verdict ${keyOf(place)}`, Buffer.from(JSON.stringify(noted)))
+    if (noted) await putJson(this.#store, `verdict ${keyOf(place)}`, noted)
     else await this.#store.delete(`verdict ${keyOf(place)}`)
   }
 
-  async verdictOf(place: Place): Promise<NotedVerdict | undefined> {
-    const bytes = await this.#store.get(`verdict ${keyOf(place)}`)
-    return bytes && (JSON.parse(bytes.toString('utf8')) as NotedVerdict)
+  verdictOf(place: Place): Promise<NotedVerdict | undefined> {
+    return getJson(this.#store, `verdict ${keyOf(place)}`)
   }
 
   /** Pauses a fleet until a time; without a pause it blocks again. A pause that is lost blocks, too. */
   async setPause(fleet: PausedFleet, pause?: Pause): Promise<void> {
-    if (pause) await this.#store.put(pauseKey(fleet), Buffer.from(JSON.stringify(pause)))
+    if (pause) await putJson(this.#store, pauseKey(fleet), pause)
     else await this.#store.delete(pauseKey(fleet))
   }
 
   async pauseOf(fleet: PausedFleet): Promise<Pause | undefined> {
-    const bytes = await this.#store.get(pauseKey(fleet))
-    const pause = bytes && (JSON.parse(bytes.toString('utf8')) as Pause)
+    const pause = await getJson<Pause>(this.#store, pauseKey(fleet))
     return pause && Date.parse(pause.until) > Date.now() ? pause : undefined
   }
 

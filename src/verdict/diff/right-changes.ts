@@ -30,14 +30,14 @@ export function givesRights({ apiVersion }: ObjectId): boolean {
 export function rightChanges(base: Fleet, head: Fleet, cluster: string, changed: readonly ObjectId[]): RightChange[] {
   const [before, after] = [authorizer(base, cluster), authorizer(head, cluster)]
   const found: RightChange[] = []
+  const missing = comparison()
   for (const { subject, namespace } of affected(before, after, changed)) {
     const user = userOf(subject)
     const [had, has] = [before.held(user, namespace), after.held(user, namespace)]
     // paths of the API server lie in no namespace
     const rules = (holding: typeof had) =>
       holding.grants.flatMap(({ rule }) => (namespace !== '' && rule.resources.length === 0 ? [] : [rule]))
-    const gains = uncovered(rules(had), rules(has))
-    const loses = uncovered(rules(has), rules(had))
+    const [gains, loses] = [missing(rules(had), rules(has)), missing(rules(has), rules(had))]
     const known = new Set(had.unresolved.map(roleText))
     const unknown = [...new Set(has.unresolved.map(roleText))].filter(role => !known.has(role))
     if (gains.length + loses.length + unknown.length === 0) continue
@@ -46,13 +46,32 @@ export function rightChanges(base: Fleet, head: Fleet, cluster: string, changed:
       tenant: ownerOf([head, base], cluster, subject),
       subject: subjectText(subject),
       namespace: visible(namespace, MAX_TEXT),
-      gains: gains.slice(0, MAX_RIGHTS).map(right),
-      loses: loses.slice(0, MAX_RIGHTS).map(right),
+      gains,
+      loses,
       unknown: unknown.slice(0, MAX_RIGHTS),
     })
   }
   const order = (one: RightChange) => [one.tenant, one.subject, one.namespace].join('\0')
   return found.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+/** What the second rules allow that the first do not; one answer for the same rules, as a role may be bound in thousands of namespaces. */
+function comparison() {
+  const ids = new Map<PolicyRule, number>()
+  const namesOf = (rules: readonly PolicyRule[]) => rules.map(rule => idIn(ids, rule)).join()
+  const known = new Map<string, readonly Right[]>()
+  return (held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly Right[] => {
+    const key = `${namesOf(held)} ${namesOf(wanted)}`
+    const rights = known.get(key) ?? uncovered(held, wanted).slice(0, MAX_RIGHTS).map(right)
+    known.set(key, rights)
+    return rights
+  }
+}
+
+function idIn(ids: Map<PolicyRule, number>, rule: PolicyRule): number {
+  const id = ids.get(rule) ?? ids.size
+  ids.set(rule, id)
+  return id
 }
 
 function authorizer(fleet: Fleet, cluster: string): Authorizer {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readKmsKeys } from '../../../src/cluster/cluster-settings.ts'
+import { readKmsKeys, Settings } from '../../../src/cluster/cluster-settings.ts'
 import { openKms } from '../../../src/cluster/open-kms.ts'
 import { decryptFile } from '../../../src/flux/sops/decrypt-file.ts'
 import { sealValue } from '../../../src/flux/sops/seal-document.ts'
@@ -42,9 +42,11 @@ afterEach(async () => {
 const file = (name: string, text: string) => writeFileSync(join(folder, name), text)
 const listed = (...entries: object[]): KmsKey[] =>
   readKmsKeys(
-    entries.map(entry => ({ namespaces: ['apps'], ...entry })),
-    'kmsKeys',
-    join(folder, 'clusters.yaml'),
+    new Settings(
+      { kmsKeys: entries.map(entry => ({ namespaces: ['apps'], ...entry })) },
+      join(folder, 'clusters.yaml'),
+      'staging',
+    ),
   )
 const ENTRIES = {
   aws: { provider: 'aws', key: ARN, credentialsFile: 'aws' },
