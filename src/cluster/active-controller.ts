@@ -30,7 +30,7 @@ export async function refuseActiveController(
 async function activeDeployment(client: ClusterClient, all: boolean): Promise<string | undefined> {
   const query = all ? {} : { fieldSelector: `metadata.name=${NAME}` }
   for await (const deployment of list(client, '/apis/apps/v1/deployments', query)) {
-    if (isActiveController(deployment)) return `Deployment ${place(deployment)} has replicas`
+    if (isActiveController(deployment)) return `Deployment ${placeOf(deployment)} has replicas`
   }
   return undefined
 }
@@ -38,7 +38,7 @@ async function activeDeployment(client: ClusterClient, all: boolean): Promise<st
 async function heldLease(client: ClusterClient, now: number): Promise<string | undefined> {
   const query = { fieldSelector: `metadata.name=${LEASE}` }
   for await (const lease of list(client, '/apis/coordination.k8s.io/v1/leases', query)) {
-    if (isHeld(lease, now)) return `Lease ${place(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`
+    if (isHeld(lease, now)) return `Lease ${placeOf(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`
   }
   return undefined
 }
@@ -77,11 +77,6 @@ function isController(deployment: Json): boolean {
 function isHeld(lease: Json, now: number): boolean {
   const renewed = Date.parse(stringAt(lease, 'spec', 'renewTime'))
   return stringAt(lease, 'spec', 'holderIdentity') !== '' && now - renewed < FRESH_MS
-}
-
-/** `<namespace>/<name>`. */
-function place(object: Json): string {
-  return `${stringAt(object, 'metadata', 'namespace')}/${stringAt(object, 'metadata', 'name')}`
 }
 
 function active(client: ClusterClient, what: string): BailiwickError {
@@ -144,6 +139,7 @@ export class ControllerWatch {
   }
 }
 
+/** `<namespace>/<name>`. */
 function placeOf(object: Json): string {
   return `${stringAt(object, 'metadata', 'namespace')}/${stringAt(object, 'metadata', 'name')}`
 }

@@ -8,7 +8,7 @@ import {
   ROOT_NAMESPACE,
   valuesOf,
 } from '../kube/flux-kinds.ts'
-import { at, type Node, type Path, stringAt } from '../kube/node.ts'
+import { at, isNull, type Node, type Path, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { textMapOf } from '../kube/read-fields.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
@@ -200,8 +200,6 @@ function readLabels(selector: Node): ReadonlyMap<string, string> | undefined {
   const values = [...labels.fields.values()].map(({ value }) => value)
   return values.some(value => value.type === 'scalar' && value.opaque) ? undefined : textMapOf(labels)
 }
-
-const isNull = (node: Node) => node.type === 'scalar' && node.value === null
 
 /** Another key may narrow what is meant, as matchExpressions would. */
 function hasOnly(node: Node, key: string): boolean {

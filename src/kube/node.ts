@@ -131,6 +131,9 @@ export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type 
 export const entriesOf = (node: Node | undefined): readonly (readonly [string, Node])[] =>
   node?.type === 'map' ? [...node.fields].map(([key, { value }]) => [key, value]) : []
 
+/** Whether it is a null that is written, or stands for nothing. */
+export const isNull = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === null
+
 /** Whether a value is the boolean true. */
 export const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
 

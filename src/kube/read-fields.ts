@@ -1,7 +1,7 @@
 import { BailiwickError } from '../base/errors.ts'
 import { probably } from '../base/name-list.ts'
 import { visible } from '../base/visible.ts'
-import { at, canonical, type Node } from './node.ts'
+import { at, canonical, isNull, type Node } from './node.ts'
 import { isLabelKey, isLabelValue } from './object.ts'
 
 /** A field of type string as the API server decodes it: absent and null are ''. Undefined where it would refuse the value. */
@@ -49,10 +49,6 @@ export function listOf<T>(node: Node | undefined, read: (item: Node) => T | unde
     found.push(one)
   }
   return found
-}
-
-function isNull(node: Node): boolean {
-  return node.type === 'scalar' && node.value === null
 }
 
 /** A label selector of Kubernetes: all its requirements must hold, none at all selects everything. */

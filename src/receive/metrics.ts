@@ -1,16 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { programVersion } from '../base/version.ts'
 import type { Log } from '../process/log.ts'
-import type { OpenQueue, Queue } from './queue.ts'
-
-/** How many jobs of a kind are in each state. */
-interface Depth {
-  readonly queue: string
-  readonly waiting: number
-  readonly active: number
-  readonly delayed: number
-  readonly failed: number
-}
+import type { OpenQueue, Queue, QueueDepth } from './queue.ts'
 
 /** An answer of GitHub. */
 interface GitHubAnswer {
@@ -101,7 +92,7 @@ export class Metrics {
   }
 
   /** Asks for the depths with each look; what cannot be had is left out. */
-  watchQueue(depths: () => Promise<readonly Depth[]>): void {
+  watchQueue(depths: () => Promise<readonly QueueDepth[]>): void {
     this.#watch('bailiwick_queue_jobs', 'Jobs of the whole installation by state', ['queue', 'state'], async gauge => {
       gauge.reset()
       for (const depth of await depths()) {

@@ -1,5 +1,5 @@
 import { oncePer } from '../base/once-per.ts'
-import type { ListNode, MapNode, Node, Path, ScalarValue } from '../kube/node.ts'
+import { isNull, type ListNode, type MapNode, type Node, type Path, type ScalarValue } from '../kube/node.ts'
 import type { FieldCheck } from './core/checks-of.ts'
 import type { TypeCheck } from './core/problem.ts'
 import { type FieldPlan, isEmpty, type ObjectPlan, objectPlan } from './field-plan.ts'
@@ -97,8 +97,6 @@ class AcceptWalk {
     return true
   }
 }
-
-const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
 /** How a value is checked. */
 type Look = 'text' | 'boolean' | 'word' | 'scalar' | 'object' | 'list' | 'map' | 'never'

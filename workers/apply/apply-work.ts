@@ -37,7 +37,7 @@ interface WorkedCluster {
 export type Ended = Pick<ApplyResults, 'revisionSet' | 'applied' | 'failure'>
 
 /** A changed object may be a value that another node waits for. */
-const isChanged = ({ objects }: AppliedNode) =>
+export const isChanged = ({ objects }: AppliedNode) =>
   objects.some(({ action }) => action === 'created' || action === 'configured')
 
 /**

@@ -4,12 +4,12 @@ import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import type { OurRepository } from '../../src/github/client/octokit.ts'
 import { mergedPull } from '../../src/github/pull-request.ts'
 import type { Attempt, Reconcile } from '../../src/receive/queue.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { githubInstallation, InstallationRecord, recordedInstallation } from '../fleets/github-installation.ts'
 import { findRepository, nameInAddress } from '../fleets/source-reader.ts'
 import type { WorkerContext } from '../fleets/worker-context.ts'
 import { pruneRecordOn, pullPruneRecord } from '../gate/evaluate-pull-request.ts'
 import { finalError } from '../job-error.ts'
+import { isChanged } from './apply-work.ts'
 import { type Approved, approvedNodes, type CommitOf, commitOf } from './approved-nodes.ts'
 import { type Offered, offerWork } from './offer-work.ts'
 import { openApproved } from './open-approved.ts'
@@ -75,10 +75,6 @@ export async function reconcileCluster(
     await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], drift: [], problem })
   }
 }
-
-/** A changed object may be a value that another node waits for. */
-const isChanged = ({ objects }: AppliedNode) =>
-  objects.some(({ action }) => action === 'created' || action === 'configured')
 
 /** What is approved on the commits that the nodes come from, and on the fleet's. */
 async function approvalsOf(

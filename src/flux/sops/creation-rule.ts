@@ -2,7 +2,7 @@ import { BailiwickError } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, type Node } from '../../kube/node.ts'
+import { at, isNull, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { Entry } from '../../kustomize/entry.ts'
 
@@ -204,7 +204,6 @@ function flag(rule: Node, field: string): boolean {
   throw refused(`${field}: is neither true nor false`, 'Write true or false.', node.origin)
 }
 
-const isNull = (node: Node) => node.type === 'scalar' && node.value === null
 const isEmpty = (node: Node) =>
   isNull(node) || (node.type === 'scalar' ? node.value === '' : node.type === 'list' && node.items.length === 0)
 

@@ -1,4 +1,4 @@
-import type { Node, Path } from '../../kube/node.ts'
+import { isNull, type Node, type Path } from '../../kube/node.ts'
 import { isOff, isUnset, isZero, textOf } from '../model/object-values.ts'
 
 const SAFE_SYSCTLS = [
@@ -27,7 +27,6 @@ const RESTRICTED_VOLUMES =
     ' ',
   )
 
-const isNull = (node: Node) => node.type === 'scalar' && node.value === null
 const hostFlag = (name: string) => only([name], isOff, 'baseline', 'host namespaces', 'false')
 const PROFILES = ['RuntimeDefault', 'Localhost']
 

@@ -4,7 +4,16 @@ import { SharedSteps } from '../../expr/evaluate.ts'
 import { PolicyExpression } from '../../expr/libraries/kubernetes-library.ts'
 import { RESERVED } from '../../expr/parse-cel.ts'
 import { AssociativeList, CelMap, type CelValue, fromJson, NotKnown, Optional, Time } from '../../expr/values.ts'
-import { canonical, type ListNode, type MapNode, type Node, type Path, toJson, withoutField } from '../../kube/node.ts'
+import {
+  canonical,
+  isNull,
+  type ListNode,
+  type MapNode,
+  type Node,
+  type Path,
+  toJson,
+  withoutField,
+} from '../../kube/node.ts'
 import { isUnknown, type Problem } from '../core/problem.ts'
 import { keyOf } from '../type-walk.ts'
 import { ANYTHING, type CustomRule, type CustomSchema, schemaOf } from './custom-schema.ts'
@@ -139,8 +148,6 @@ class RuleWalk {
     return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
   }
 }
-
-const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
 /** The schema and the rules one step further down; undefined if rules cannot apply there. */
 function placeOf(schema: CustomSchema | undefined, rules: CustomSchema | undefined): Omit<Place, 'path'> | undefined {

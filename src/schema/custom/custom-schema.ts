@@ -1,6 +1,6 @@
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
-import type { Field, Json, MapNode, Node } from '../../kube/node.ts'
+import { type Field, isNull, type Json, type MapNode, type Node } from '../../kube/node.ts'
 
 /** A rule of `x-kubernetes-validations`. */
 export interface CustomRule {
@@ -299,8 +299,6 @@ function ofMap(node: MapNode, schema: CustomSchema): MapNode {
 
 const defaultedValue = (value: Node, schema: CustomSchema): Node =>
   ofNode(isNull(value) && !schema.isNullable ? (schema.default ?? value) : value, schema)
-
-const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
 /** JSON as nodes. */
 export function jsonNode(value: Json): Node {

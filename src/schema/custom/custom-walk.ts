@@ -1,5 +1,5 @@
 import { parseUrl } from '../../expr/libraries/addresses.ts'
-import { canonical, type MapNode, type Node, type Path, type ScalarNode } from '../../kube/node.ts'
+import { canonical, isNull, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { isUnknown, type Problem, writtenAs } from '../core/problem.ts'
 import { isCidr, isIP, matchesText } from '../core/texts.ts'
 import { keyOf, MAX_PROBLEMS } from '../type-walk.ts'
@@ -139,8 +139,6 @@ const INT_OR_TEXT = 'a whole number, or a string'
 export const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
 /** The value already has its defaults. */
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
-
-const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
 
 /** The type that a schema demands, in words; undefined where the value is of it. */
 export function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string | undefined {

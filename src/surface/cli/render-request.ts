@@ -7,7 +7,7 @@ import type { PostBuildFacts } from '../../flux/substitute/post-build.ts'
 import { variablesOf } from '../../flux/substitute/variables.ts'
 import { readFolder } from '../../git/folder-tree.ts'
 import { entriesBelow, openSnapshot, type Tree } from '../../git/tree.ts'
-import { at, type Field, isTrue, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { at, type Field, isNull, isTrue, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Exact, exactOf, renderDirectory } from './rendering.ts'
 
@@ -103,10 +103,6 @@ function isText(node: Node): boolean {
 
 function isObject(node: Node): boolean {
   return node.type === 'map' && Boolean(stringAt(node, ['kind']))
-}
-
-function isNull(node: Node): boolean {
-  return node.type === 'scalar' && node.value === null
 }
 
 /**
