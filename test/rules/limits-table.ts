@@ -201,6 +201,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/custom/custom-walk.ts LONGEST_DURATION',
   ],
   memory: [
+    'src/verdict/summary.ts MAX_LISTS',
     'src/rules/secrets/sops-files.ts MAX_WITHOUT_SOPS',
     'src/git/working-copy.ts MAX_KEPT',
     'src/git/disk-limit.ts KEPT_SHARE',

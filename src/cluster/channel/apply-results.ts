@@ -1,5 +1,5 @@
 import { type AppliedNode, READY_REASONS } from '../../report/apply-report.ts'
-import { flag, list, map, oneOf, optional, type Read, type Reads, readJson, text, whole } from './shape.ts'
+import { flag, list, type MessageShape, map, oneOf, optional, type Read, readJson, text, whole } from './shape.ts'
 
 /** What a report may hold. A worker sends no more; the web process refuses a report that has more. */
 export const RESULT_LIMITS = {
@@ -57,7 +57,7 @@ function shapeOf(read: { readonly text: typeof text; readonly list: typeof list 
     revisionSet: read.text(200),
     /** The run has not ended: nodes that are not in `applied` are still to come. */
     isRunning: flag,
-    applied: read.list(RESULT_LIMITS.nodes, node) as Reads<readonly AppliedNode[]>,
+    applied: read.list(RESULT_LIMITS.nodes, node) as MessageShape<readonly AppliedNode[]>,
     /** When nodes that failed are tried again. */
     retries: read.list(RESULT_LIMITS.nodes, map({ key, at: time })),
     /** What others changed on the cluster, and the worker put back, the latest first. */
@@ -129,7 +129,7 @@ function fittedTo(results: ApplyResults, { text: words, refused }: Fit): ApplyRe
   const applied = refused === undefined ? results.applied : results.applied.map(one => onlyRefused(one, refused))
   const cut = {
     text: (most: number) => (value: unknown) => clip(String(value), most),
-    list: <T>(most: number, shape: Reads<T>): Reads<readonly T[]> => list(most, shape, true),
+    list: <T>(most: number, shape: MessageShape<T>): MessageShape<readonly T[]> => list(most, shape, true),
   }
   return shapeOf(cut, words)({ ...results, applied }, 'results')
 }

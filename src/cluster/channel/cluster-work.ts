@@ -1,13 +1,13 @@
 import type { SourceRef } from '../../fleet/model/source-ref.ts'
-import { flag, list, map, mark, oneOf, optional, type Read, type Reads, readJson, text, whole } from './shape.ts'
+import { flag, list, type MessageShape, map, mark, oneOf, optional, type Read, readJson, text, whole } from './shape.ts'
 
 const LONG = text(2_000)
 const COMMIT = text(64, /^[0-9a-f]{40,64}$/)
 const NAME = text(100, /^[\w.-]{1,100}$/)
 const DIGEST = text(200)
-const items = <T>(shape: Reads<T>) => list(100_000, shape)
+const items = <T>(shape: MessageShape<T>) => list(100_000, shape)
 
-const REF: Reads<SourceRef> = map({
+const REF: MessageShape<SourceRef> = map({
   branch: optional(LONG),
   tag: optional(LONG),
   commit: optional(LONG),

@@ -1,12 +1,12 @@
 import { BailiwickError } from '../../base/errors.ts'
 
 /** Reads a value that another process sent. Throws `cluster-invalid` that names the place `at`, never the value. */
-export type Reads<T> = (value: unknown, at: string) => T
+export type MessageShape<T> = (value: unknown, at: string) => T
 
 /** What a shape reads. */
-export type Read<S> = S extends Reads<infer T> ? T : never
+export type Read<S> = S extends MessageShape<infer T> ? T : never
 
-type Fields = Readonly<Record<string, Reads<unknown>>>
+type Fields = Readonly<Record<string, MessageShape<unknown>>>
 type OptionalOf<F> = { [K in keyof F]: undefined extends Read<F[K]> ? K : never }[keyof F]
 type MapOf<F> = { readonly [K in Exclude<keyof F, OptionalOf<F>>]: Read<F[K]> } & {
   readonly [K in OptionalOf<F>]?: Exclude<Read<F[K]>, undefined>
@@ -17,7 +17,7 @@ function wrong(at: string, what: string): BailiwickError {
 }
 
 /** Reads the whole text. */
-export function readJson<T>(text: string, at: string, shape: Reads<T>): T {
+export function readJson<T>(text: string, at: string, shape: MessageShape<T>): T {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -29,7 +29,7 @@ export function readJson<T>(text: string, at: string, shape: Reads<T>): T {
 
 /** A map; fields that are not listed are dropped. An inherited name is not a field. */
 export const map =
-  <const F extends Fields>(fields: F): Reads<MapOf<F>> =>
+  <const F extends Fields>(fields: F): MessageShape<MapOf<F>> =>
   (value, at) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(at, 'is not a map')
     const read: Record<string, unknown> = {}
@@ -41,13 +41,13 @@ export const map =
   }
 
 export const optional =
-  <T>(shape: Reads<T>): Reads<T | undefined> =>
+  <T>(shape: MessageShape<T>): MessageShape<T | undefined> =>
   (value, at) =>
     value === undefined ? undefined : shape(value, at)
 
 /** `cut`: more entries are left out, not refused. */
 export const list =
-  <T>(most: number, shape: Reads<T>, cut = false): Reads<readonly T[]> =>
+  <T>(most: number, shape: MessageShape<T>, cut = false): MessageShape<readonly T[]> =>
   (value, at) => {
     if (!Array.isArray(value)) throw wrong(at, 'is not a list')
     if (value.length > most && !cut) throw wrong(at, `has more than ${most} entries`)
@@ -55,7 +55,7 @@ export const list =
   }
 
 export const text =
-  (longest: number, pattern?: RegExp): Reads<string> =>
+  (longest: number, pattern?: RegExp): MessageShape<string> =>
   (value, at) => {
     if (typeof value !== 'string') throw wrong(at, 'is not a string')
     if (value.length > longest) throw wrong(at, `is longer than ${longest} characters`)
@@ -64,22 +64,23 @@ export const text =
   }
 
 export const whole =
-  (most: number = Number.MAX_SAFE_INTEGER): Reads<number> =>
+  (most: number = Number.MAX_SAFE_INTEGER): MessageShape<number> =>
   (value, at) => {
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most) return value
     throw wrong(at, `is not a whole number up to ${most}`)
   }
 
-export const flag: Reads<boolean> = (value, at) => {
+export const flag: MessageShape<boolean> = (value, at) => {
   if (typeof value === 'boolean') return value
   throw wrong(at, 'is neither true nor false')
 }
 
 /** True, or absent. */
-export const mark: Reads<true | undefined> = (value, at) => (value !== undefined && flag(value, at) ? true : undefined)
+export const mark: MessageShape<true | undefined> = (value, at) =>
+  value !== undefined && flag(value, at) ? true : undefined
 
 export const oneOf =
-  <const T extends string>(words: readonly T[]): Reads<T> =>
+  <const T extends string>(words: readonly T[]): MessageShape<T> =>
   (value, at) => {
     const found = words.find(word => word === value)
     if (found !== undefined) return found
