@@ -36,7 +36,7 @@ interface Row {
   readonly versions: readonly string[]
   /** Of Flux itself, the one to write first: the first minor version of Flux 2 that serves each, and the last where there is one. */
   readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
-  /** Fields of `spec` that every version of Flux 2 requires. */
+  /** Fields of `spec` that every version of Flux 2 requires where the map around them is written; `|` between two of which one is enough. */
   readonly requires?: string
   /** A source, by what its content is: commits, content that is not in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
     shortNames: ['hr'],
     versions: ['v2'],
     served: { v2: [3], v2beta2: [2, 7], v2beta1: [0, 6] },
-    requires: 'interval',
+    requires: 'interval chart|chartRef chart.spec.chart chart.spec.sourceRef chart.spec.sourceRef.name',
     references: [
       { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true, takes: true },
       { path: ['spec', 'chartRef'], refusedByFlux: true, takes: true },

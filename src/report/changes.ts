@@ -289,9 +289,10 @@ function listed(entries: readonly Entry[], most: number): string[] {
 
 function groupLine({ node, clusters }: NodeGroup): string {
   const { change, namespace, name, tenant, prune, counts } = node
-  const notes = [...nodeNotes(node, text => visible(text), prune ? [] : ['prune is off']), countsText(counts)].filter(
-    note => note !== '',
-  )
+  const notes = [
+    ...nodeNotes(node, text => visible(text), prune || node.unknown ? [] : ['prune is off']),
+    countsText(counts),
+  ].filter(note => note !== '')
   const who = tenant === '' ? '' : ` (tenant ${visible(tenant)})`
   const head = `  ${markOf(change)} Kustomization ${visible(`${namespace}/${name}`)} on ${namesText(clusters)}${who}`
   return notes.length > 0 ? `${head}: ${notes.join('; ')}` : head

@@ -188,7 +188,7 @@ function unchecked(verdict: Unsummed): string[] {
   const text = ended(
     `${uncheckedText(files.length)}: ${cut(why[0]!)}${why.length > 1 ? ` (and ${why.length - 1} more)` : ''}`,
   )
-  return [text, ...(asks ? ['A fleet admin must approve them.'] : [])]
+  return [text, ...(asks ? [`A fleet admin must approve ${files.length === 1 ? 'it' : 'them'}.`] : [])]
 }
 
 const newVersionsOf = ({ warnings }: Unsummed) =>

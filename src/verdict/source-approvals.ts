@@ -11,7 +11,7 @@ import { declarationKey, NOT_READABLE } from '../fleet/model/source-access.ts'
 import { ociReference, refKey, type SourceRef } from '../fleet/model/source-ref.ts'
 import { withEmbedded } from '../kube/capabilities/embedded-objects.ts'
 import { GIT_REPOSITORY, kindsThat } from '../kube/flux-kinds.ts'
-import { originAt, stringAt } from '../kube/node.ts'
+import { at, originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { RequiredApproval } from '../rules/model/finding.ts'
 import { applierOf, isApprovedSource, isGatedSource, sourceUngatedRef } from '../rules/sources/source-refs.ts'
@@ -205,6 +205,8 @@ function unapprovedSources(head: Fleet, base: Fleet | undefined): TenantSource[]
   const index = new FleetIndex(head)
   return added.filter(one => {
     const { node, object, ref, unread } = one
+    // no address is an error, and nothing to approve
+    if (at(object.root, ['spec', 'url']) === undefined) return false
     if (isReported(config, node.tenant) || isApprovedSource(config, { ...one, tenant: node.tenant })) return false
     if (unread !== undefined) return true
     // the rule warns there: what a branch requires is not known
@@ -275,15 +277,17 @@ const partsOf = oncePer((node: FleetNode) => {
 function unreadSources({ nodes, repositories, access }: Fleet) {
   const read = new Set(repositories.map(({ url, ref }) => `${url} ${refKey(ref)}`))
   const reasons = new Map(
-    nodes.flatMap(({ cluster, source: { id, opaque } }) =>
-      opaque === undefined ? [] : [[declarationKey(cluster, id), opaque] as const],
+    nodes.flatMap(({ cluster, source, charts = [] }) =>
+      [source, ...charts].flatMap(({ id, opaque }) =>
+        opaque === undefined ? [] : [[declarationKey(cluster, id), opaque] as const],
+      ),
     ),
   )
   return ({ cluster }: FleetNode, object: KubeObject, url: string, ref: SourceRef): string | undefined => {
     const { kind, namespace, name } = idOf(object)
     const key = declarationKey(cluster, `${kind}/${namespace}/${name}`)
     if (access?.declarations.get(key)?.refused) return NOT_READABLE
-    return reasons.get(key) ?? (read.has(`${url} ${refKey(ref)}`) ? undefined : 'no Kustomization follows it')
+    return reasons.get(key) ?? (read.has(`${url} ${refKey(ref)}`) ? undefined : 'nothing that is rendered follows it')
   }
 }
 

@@ -231,6 +231,7 @@ export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] 
   const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
     JSON.stringify([code, state, message, fix, code === 'kustomize-missing' ? '' : origin, blocksApply ?? false, since])
   const buildOf = ({ state, node }: NodeFailure) => `${state} ${node}`
+  const textOf = ({ message, origin }: NodeFailure) => JSON.stringify([message, placeText(origin)])
   const leading = new Set(failures.filter(one => !one.follows).map(buildOf))
   const [led = [], others = []] = [true, false].map(isLed =>
     failures.filter(one => (one.follows === true && leading.has(buildOf(one))) === isLed),
@@ -243,7 +244,7 @@ export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] 
     tenants: distinct(all.map(({ tenant }) => tenant)),
     followers: [
       ...new Map(all.flatMap(one => followers.get(buildOf(one)) ?? []).map(one => [keyOf(one), one])).values(),
-    ],
+    ].filter(one => textOf(one) !== textOf(all[0]!)),
   }))
 }
 

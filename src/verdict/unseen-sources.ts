@@ -47,7 +47,7 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
     const place = isUnread(node) ? placeOf(node, isHeld.has(node.key)).now : undefined
     const wakes = wasHeld.has(node.key) && !isHeld.has(node.key)
     const what = isUnread(node)
-      ? isReportedAsError(node, was) ||
+      ? (isReportedAsError(node, was) && !mayBeUnread(node, head)) ||
         place === undefined ||
         known.has(keyOf(node, specs, place)) ||
         isNextOf(was, node, place)
@@ -201,9 +201,21 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
     if (unmatched.why !== 'no-object') return [elsewhere(node)]
     const without = withoutFolders.get(id)
     if (without) return without.includes(node) ? [withoutFolder(node)] : []
-    return [withoutObject(node, head)]
+    return mayBeUnread(node, head) ? [] : [withoutObject(node, head)]
   })
 }
+
+/** Whether what cannot be read of the platform may declare the source: following that needs an approval instead. */
+const mayBeUnread = ({ tenant, cluster, source }: FleetNode, head: Fleet) =>
+  tenant === undefined && source.unmatched?.why === 'no-object' && unreadClusters(head).has(cluster)
+
+/** Clusters on which a part of the platform could not be read. */
+const unreadClusters = oncePer(({ nodes }: Fleet): ReadonlySet<string> => {
+  const unread = nodes.filter(
+    ({ tenant, error, holes = [] }) => tenant === undefined && (error ?? holes[0]) !== undefined,
+  )
+  return new Set(unread.map(({ cluster }) => cluster))
+})
 
 const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
 /** A FluxInstance makes the source of the cluster that it is found by, which nothing else renders. */

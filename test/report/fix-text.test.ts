@@ -30,6 +30,9 @@ describe('a fix is the edit of the line that wrote the value', () => {
     expect(text({ edit: { add: 'dev-team' }, field: '/spec/serviceAccountName' })).toBe(
       'Add `serviceAccountName: dev-team` at steal.yaml:5.',
     )
+    expect(text({ edit: { add: 'ops' }, field: '/metadata/namespace', via: [step('generator')] })).toBe(
+      'Add `namespace: ops` to the generator at steal.yaml:5.',
+    )
     expect(text({ edit: { set: 'false' }, field: '/spec/containers/0/securityContext/privileged' })).toBe(
       'Set `privileged` to `false` at steal.yaml:5.',
     )

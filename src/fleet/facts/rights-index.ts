@@ -92,6 +92,11 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return this.#rights(cluster).rulesOf(role, namespace)
   }
 
+  /** The names of the ClusterRoles that another one gathers its rules from; undefined: they are its own. */
+  gatheredBy(cluster: string, clusterRole: string): readonly string[] | undefined {
+    return this.authorizer(cluster).gatheredBy(clusterRole)
+  }
+
   /** Whether an aggregated ClusterRole of a tenant exceeds what is worked out per tenant: its rules are unknown. */
   isExcessAggregation(cluster: string, role: KubeObject): boolean {
     const work = () => excessAggregation(this.renderedAnywhere(cluster, `${RBAC_GROUP}/ClusterRole`))

@@ -215,7 +215,9 @@ function chartSources(
       }
       const read = decide(context, node, release, [...named.values()], url)
       if (read.state === 'ask') context.asked.push(askedBy(url, read))
-      found.set(key, { id: `GitRepository/${namespace}`, url, ref, ...seen(context.sources.at(url, ref, read)) })
+      const [id] = [...named].find(([, one]) => addressOfSource(context, one) === url) ?? []
+      const source = { id: id ?? `GitRepository/${namespace}`, url, ref }
+      found.set(key, { ...source, ...seen(context.sources.at(url, ref, read)) })
     }
   }
   return [...found.values()]

@@ -102,7 +102,7 @@ function required(object: KubeObject, path: Path): string {
 }
 
 /** Throws where a key stands beside the missing one that was probably meant to be that. */
-function throwMisspelled(object: KubeObject, path: Path): void {
+export function throwMisspelled(object: KubeObject, path: Path): void {
   const written = misspelled(object, path)
   if (written === undefined) return
   const [field, name] = [part('field', written.join('.')), part('value', String(path[written.length - 1]))]

@@ -110,7 +110,7 @@ const sourceIdOf = (source: KubeObject): string => {
 }
 
 /** The address of the repository that a source object names. */
-export function addressOfSource({ aliases }: FleetConfig, source: KubeObject): string | undefined {
+export function addressOfSource({ aliases }: Pick<FleetConfig, 'aliases'>, source: KubeObject): string | undefined {
   const url = stringAt(source.root, ['spec', 'url'])
   return url ? addressIn(aliases, url) : undefined
 }

@@ -9,7 +9,7 @@ import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Aliases, addressIn, DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
 import { type FleetInput, revisionOf } from '../model/input.ts'
-import { text } from '../model/kustomization-spec.ts'
+import { text, throwMisspelled } from '../model/kustomization-spec.ts'
 import { NOT_READABLE } from '../model/source-access.ts'
 import { canonicalRef, ociReference, type RegistryRef, refKey, type SourceRef } from '../model/source-ref.ts'
 import { type ArtifactContent, artifactContent, pushingFiles, trustOf } from './artifact-content.ts'
@@ -229,7 +229,9 @@ export function sourceRefOf(source: KubeObject): SourceRef {
   return ref
 }
 
+/** Throws where the field is missing and another key was probably meant to be it. */
 function invalid(source: KubeObject, field: string, message: string): BailiwickError {
+  throwMisspelled(source, ['spec', field])
   return new BailiwickError('flux-invalid', message, {
     origin: originAt(source.root, ['spec', field]),
     fix: `Correct spec.${field}.`,

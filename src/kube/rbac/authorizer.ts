@@ -122,6 +122,11 @@ export class Authorizer {
     return this.#roles.isAggregated(roleRef, namespace)
   }
 
+  /** The names of the ClusterRoles that another one gathers its rules from; undefined: they are its own. */
+  gatheredBy(clusterRole: string): readonly string[] | undefined {
+    return this.#roles.gatheredBy(clusterRole)
+  }
+
   /** The rules of the role that a binding in `namespace` ('' for a ClusterRoleBinding) refers to; undefined: no such role. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.rulesOf(roleRef, namespace)

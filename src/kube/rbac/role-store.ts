@@ -47,11 +47,26 @@ export class RoleStore {
     return this.#role(key)?.selectors !== undefined
   }
 
+  /** The names of the ClusterRoles that another one gathers its rules from; undefined: they are its own. */
+  gatheredBy(name: string): readonly string[] | undefined {
+    const role = this.#role(roleKey('ClusterRole', '', name))
+    return (
+      role?.selectors &&
+      this.#gathering()
+        .selectedBy(role)
+        .map(({ name }) => name)
+    )
+  }
+
   #resolve(key: string): readonly PolicyRule[] | undefined {
     const role = this.#role(key)
     if (!role?.selectors) return role?.rules
+    return this.#gathering().rulesOf(role)
+  }
+
+  #gathering(): Aggregation {
     this.#aggregation ??= new Aggregation(this.#allClusterRoles())
-    return this.#aggregation.rulesOf(role)
+    return this.#aggregation
   }
 
   #role(key: string): Role | undefined {
@@ -112,7 +127,7 @@ class Aggregation {
     const reached = this.#reach(role)
     const circular = this.#below(this.#circular(reached))
     const filled = this.#filled(reached)
-    const keeps = (one: Role) => circular.has(one) || !this.#edges(one).some(other => filled.has(other))
+    const keeps = (one: Role) => circular.has(one) || !this.selectedBy(one).some(other => filled.has(other))
     const sources = [...reached].filter(one => (one.selectors ? keeps(one) : true))
     const rules = new Map<string, PolicyRule>()
     for (const source of sources) {
@@ -132,7 +147,7 @@ class Aggregation {
     for (let one = open.pop(); one; one = open.pop()) {
       if (reached.has(one)) continue
       reached.add(one)
-      open.push(...this.#edges(one).toReversed())
+      open.push(...this.selectedBy(one).toReversed())
     }
     return reached
   }
@@ -148,7 +163,7 @@ class Aggregation {
   /** Those in a circle (or between two circles): what is left when roles that select none of the rest are taken away. */
   #circular(reached: ReadonlySet<Role>): ReadonlySet<Role> {
     const selecting = this.#reversed(reached)
-    const open = new Map([...reached].map(role => [role, this.#edges(role).length]))
+    const open = new Map([...reached].map(role => [role, this.selectedBy(role).length]))
     const done = [...reached].filter(role => open.get(role) === 0)
     for (const role of done) {
       for (const other of selecting.get(role) ?? []) {
@@ -163,7 +178,7 @@ class Aggregation {
     const top = [...rest].filter(role => !(selecting.get(role) ?? []).some(other => rest.has(other)))
     for (const role of top) {
       rest.delete(role)
-      for (const other of this.#edges(role)) {
+      for (const other of this.selectedBy(role)) {
         if (rest.has(other) && !(selecting.get(other) ?? []).some(one => rest.has(one))) top.push(other)
       }
     }
@@ -173,7 +188,7 @@ class Aggregation {
   #reversed(reached: ReadonlySet<Role>): ReadonlyMap<Role, readonly Role[]> {
     const selecting = new Map<Role, Role[]>()
     for (const role of reached) {
-      for (const other of this.#edges(role)) {
+      for (const other of this.selectedBy(role)) {
         const list = selecting.get(other)
         if (list) list.push(role)
         else selecting.set(other, [role])
@@ -182,7 +197,8 @@ class Aggregation {
     return selecting
   }
 
-  #edges(role: Role): readonly Role[] {
+  /** Each role that it selects, in the order of their names. */
+  selectedBy(role: Role): readonly Role[] {
     const known = this.#selected.get(role)
     if (known) return known
     const { selectors = [], name } = role

@@ -164,10 +164,11 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
   if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
   lines.push(`  fix      ${say(fixMessage(group, here))}`)
   if (noun === 'violation' && isNew(finding)) lines.push(`  waive    ${waiveLine(finding)}`)
-  for (const one of followers) {
+  const also = followers.map(one => {
     const names = one.objects.map(({ object }) => display(object))
-    lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
-  }
+    return `  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`
+  })
+  lines.push(...new Set(also))
   return [head, ...(finding.isBefore ? [] : excerptLines(finding, look.excerpt)), ...fitted(lines, look), '']
 }
 

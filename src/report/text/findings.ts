@@ -84,9 +84,12 @@ export function fixMessage({ finding, objects }: Pick<FindingGroup, 'finding' | 
 }
 
 function editOf(finding: Finding, here: string): Message | undefined {
-  const { edit, allowed = [], origin } = finding
+  const { edit, allowed = [], origin, via } = finding
   const name = writtenName(finding)
   const place = placeOf(origin, here)
+  if (edit && 'add' in edit && via[0]?.step === 'generator' && finding.field === '/metadata/namespace') {
+    return message`Add \`${part('value', `namespace: ${edit.add}`)}\` to the generator at ${part('path', place)}.`
+  }
   if (name === undefined || place === '' || (edit && 'remove' in edit)) return undefined
   if (edit && 'rename' in edit) {
     return message`Rename \`${part('field', name)}\` to \`${part('value', edit.rename)}\` at ${part('path', place)}.`

@@ -157,10 +157,20 @@ function editedRights(index: FleetIndex, place: AccountPlace) {
   const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
     const of = kind === 'Role' ? namespace : ''
     const object = writtenOf(index, place.node, { kind, namespace: of, name })
-    return object ? [{ object, shown: objectPart(kind, of, name) }] : []
+    // the cluster overwrites the rules of an aggregated role
+    const parts = kind === 'ClusterRole' ? index.gatheredBy(place.node.cluster, name) : undefined
+    const ruled = object && parts ? gatheredRole(index, place.node, object, parts) : object
+    return ruled ? [{ object: ruled, shown: objectPart(kind, of, idOf(ruled).name) }] : []
   })
   const first = own.find(one => writtenOf(index, place.node, one)) ?? own[0]
   return { first, binding: first && writtenOf(index, place.node, first), role: roles[0] }
+}
+
+/** A role whose rules an aggregated one gathers: of several, one in the same file. */
+function gatheredRole(index: FleetIndex, node: FleetNode, { root }: KubeObject, parts: readonly string[]) {
+  const own = parts.filter(name => !index.gatheredBy(node.cluster, name))
+  const written = own.flatMap(name => writtenOf(index, node, { kind: 'ClusterRole', namespace: '', name }) ?? [])
+  return written.find(one => one.root.origin.file === root.origin.file) ?? written[0]
 }
 
 /** What an account may not do in a namespace is one cause, whatever it should apply there: clusters share it where they share the edit. */

@@ -49,7 +49,7 @@ function* outsideNamespaces(subject: TenantSubject, context: RuleContext): Itera
   const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, subject)
   yield subject.violation(FIELD, namespace, {
     message: message`${subject.who}${where} ${quoted('tenant', tenant)} may only deploy to ${own}.${answer}`,
-    fix: message`Set metadata.namespace to one of: ${own}.`,
+    fix: message`Set metadata.namespace to ${oneOf(index, cluster, tenant)}.`,
     ...allowedNamespaces(index, cluster, tenant, subject.at(FIELD) === undefined ? 'add' : 'set'),
   })
 }
@@ -87,7 +87,7 @@ function* foreignTarget(subject: Subject, tenant: string, path: Path, context: R
   yield subject.asNode(index).violation(path, target, {
     follows: [lostCause(subject.id.namespace)],
     message: message`${subject.who} has ${part('field', what)} ${quoted('object', target)}. Tenant ${quoted('tenant', tenant)} may only deploy to ${own}. Flux accepts it: only the permissions of the account limit it.`,
-    fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
+    fix: message`Remove ${part('field', what)}, or set it to ${oneOf(index, cluster, tenant)}.`,
     ...allowedNamespaces(index, cluster, tenant, 'set'),
   })
 }
@@ -188,4 +188,10 @@ export function claimants(index: FleetIndex, cluster: string, namespace: string)
 export function ownNamespaces(index: FleetIndex, cluster: string, tenant: string): Message {
   const own = index.namespacesOf(cluster, tenant)
   return own.length === 0 ? message`no namespace` : listed(own.map(name => quoted('object', name)))
+}
+
+/** The same as the value of a field. */
+function oneOf(index: FleetIndex, cluster: string, tenant: string): Message {
+  const own = ownNamespaces(index, cluster, tenant)
+  return index.namespacesOf(cluster, tenant).length === 1 ? own : message`one of: ${own}`
 }

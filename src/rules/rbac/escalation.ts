@@ -31,13 +31,12 @@ export const rbacEscalation: Rule = {
 }
 
 function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Violation> {
-  const found = subject.id.kind === 'RoleBinding' ? evaluateBinding(index, subject) : evaluateRole(subject)
-  let blocks = false
-  for (const violation of found) {
-    blocks ||= violation.level !== 'warning'
-    yield violation
-  }
+  const isBinding = subject.id.kind === 'RoleBinding'
+  const found = [...(isBinding ? evaluateBinding(index, subject) : evaluateRole(subject))]
+  const blocks = found.some(({ level }) => level !== 'warning')
   const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
+  // what else the role of a refused binding allows is the same cause
+  if (!refusal || !isBinding) yield* found
   if (refusal) yield refused(subject, refusal.message)
 }
 

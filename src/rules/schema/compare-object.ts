@@ -10,6 +10,7 @@ import {
   type MapNode,
   type Node,
   type Path,
+  textNode,
   withElement,
   withField,
   withoutField,
@@ -99,20 +100,14 @@ function compared(
   const group = groupOf(apiVersion)
   const own = ownDefinitions(definitions(`${group}/${kind}`))
   const catalog = own.length > 0 ? undefined : catalogued(group, kind)
-  const compare = (definition: Definition) => {
-    const check = (root: MapNode) => checkCustom(root, definition, { isDecrypted, old: old?.root })
-    const answer = check(object.root)
-    return isRaw ? answer : withoutMisspelled(answer, object.root, check)
+  const compare = (definition: Definition, root = object.root) => {
+    const check = (one: MapNode) => checkCustom(one, definition, { isDecrypted, old: old?.root })
+    const answer = check(root)
+    return isRaw ? answer : withoutMisspelled(answer, root, check)
   }
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
-  if (refused) return { ...refused, isCatalog: false }
-  if (catalog) {
-    // the cluster may serve what one release of a project does not
-    const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
-    const answer = name === '' || isOther ? UNKNOWN : compare(catalog)
-    const refusedByAll = requiredProblems(answer.problems, object.root, fluxKind(`${group}/${kind}`)?.requires)
-    return { answer, server: () => catalogName(catalog), isCertain: false, isCatalog: true, refusedByAll }
-  }
+  if (refused && (refused.isCertain || !catalog)) return { ...refused, isCatalog: false }
+  if (catalog) return comparedWithCatalog(object, catalog, refused, compare)
   const [last, ...others] = own.toReversed()
   if (last) {
     const server = () => ownName(last.definition)
@@ -130,16 +125,45 @@ function compared(
   return { answer, server: () => versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
 }
 
+/** `refused`: why the assumed Flux does not serve its version, of which only what every version requires is known. */
+function comparedWithCatalog(
+  object: KubeObject,
+  catalog: NonNullable<ReturnType<typeof catalogued>>,
+  refused: ReturnType<typeof fluxVersionRefusal>,
+  compare: (definition: Definition, root?: MapNode) => SchemaAnswer,
+): Omit<ComparedObject, 'again'> {
+  const { root } = object
+  const { apiVersion, kind, name } = idOf(object)
+  const group = groupOf(apiVersion)
+  const { requires } = fluxKind(`${group}/${kind}`) ?? {}
+  // the cluster may serve what one release of a project does not
+  const isOther = refused !== undefined || !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
+  const served = textNode(`${group}/${catalog.served.at(-1)}`, root.origin)
+  const isKnown = name !== '' && (!isOther || requires !== undefined)
+  const whole = isKnown ? compare(catalog, isOther ? withField(root, 'apiVersion', served) : root) : UNKNOWN
+  const refusedByAll = requiredProblems(whole.problems, root, requires)
+  const problems = [...(refused?.answer.problems ?? []), ...refusedByAll]
+  const answer = isOther ? { problems, count: problems.length, isKnown: refused !== undefined } : whole
+  const server = refused?.server ?? (() => catalogName(catalog))
+  return { answer, server, isCertain: false, isCatalog: true, refusedByAll }
+}
+
 /** What every version of Flux requires in `spec` and an object lacks: it is missing there, misspelled, or no duration. */
 function requiredProblems(problems: readonly Problem[], root: MapNode, requires = ''): readonly Problem[] {
-  const all = requires.split(' ')
-  const missing = all.filter(name => name !== '' && at(root, ['spec', name]) === undefined)
-  return problems.filter(({ kind, path: [part, name, ...inner], names = [] }) => {
-    if (part !== 'spec' || inner.length > 0) return false
+  const all = requires.split(' ').filter(Boolean)
+  const isWritten = (name: string) => at(root, ['spec', ...name.split('.')]) !== undefined
+  const missing = all.flatMap(names => {
+    const [name = '', ...others] = names.split('|')
+    const [around] = name.split(/\.[^.]+$/)
+    return [name, ...others].some(isWritten) || (around !== name && !isWritten(around!)) ? [] : [name, ...others]
+  })
+  return problems.filter(({ kind, path: [part, ...inner], names = [] }) => {
+    if (part !== 'spec') return false
+    const name = inner.join('.')
     if (name === 'interval' && !missing.includes(name)) return all.includes(name)
-    if (kind === 'missing-field') return name === undefined || missing.includes(String(name))
-    const meant = kind === 'unknown-field' ? probably(String(name), names) : undefined
-    return meant !== undefined && missing.includes(meant)
+    if (kind === 'missing-field') return name === '' || missing.includes(name)
+    const meant = kind === 'unknown-field' ? probably(String(inner.at(-1)), names) : undefined
+    return meant !== undefined && missing.includes([...inner.slice(0, -1), meant].join('.'))
   })
 }
 

@@ -84,7 +84,7 @@ beforeAll(async () => {
       add('own', { dora: 'admin' })
       add('closed', {})
       github.addOrganization('strangers')
-      github.addRepository({ owner: 'strangers', name: 'app', files: app, private: false })
+      github.addRepository({ owner: 'strangers', name: 'app', files: app, private: false, roles: { ada: 'write' } })
       gate(github, 'acme/gated')
       github.push({ repo: FLEET, files: { 'clusters/staging/ops-team.yaml': opsTeam }, as: 'ada' })
       github.push({ repo: OPS, files: { 'apps/x.yaml': configMap('x', 'ops') }, as: 'ada' })
@@ -213,11 +213,12 @@ describe('same organization, not gated', () => {
 
 describe('not readable', () => {
   test.each([
-    ['a repository of the organization', 'closed', urlOf('closed')],
-    ["a stranger's repository", 'stranger', 'https://github.com/strangers/app'],
+    ['a repository of the organization', 'closed', urlOf('closed'), 'acme/closed'],
+    ["a stranger's repository", 'stranger', 'https://github.com/strangers/app', 'strangers/app'],
   ])(
-    '%s needs an approval, and nothing of it is shown',
-    async (_, name, url) => {
+    '%s needs an approval, nothing of it is shown, and nothing is published there when it misbehaves',
+    async (_, name, url, repo) => {
+      const { github } = stage
       const { run, pull } = await propose(DEV, 'dora', declaring(name, url))
       expect(run()).toMatchObject({ conclusion: 'failure' })
       expect(JSON.stringify(run()?.output)).not.toContain('canary-5c1e')
@@ -225,6 +226,13 @@ describe('not readable', () => {
       await approve(DEV, pull)
       expect(run()).toMatchObject({ conclusion: 'success' })
       expect(run()?.output.summary).toContain('not visible')
+      await merge(DEV, pull, 'dora')
+      github.push({ repo, files: { 'deploy/app.yaml': configMap('app', 'kube-system') }, as: 'ada' })
+      await stage.settle()
+      expect(github.repositoryNamed(repo).checkRuns).toEqual([])
+      const onMain = lastRun(github, DEV, 'main', BRANCH_CHECK_NAME)
+      expect(onMain).toMatchObject({ conclusion: 'success' })
+      expect(onMain?.output.summary).toContain('not visible')
     },
     TIMEOUT,
   )
