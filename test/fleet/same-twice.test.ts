@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { whyIncomplete } from '../../src/fleet/model/fleet.ts'
 import { type Files, fleetOf } from './fleet-of.ts'
 import { fleetFiles, miniFleet } from './mini-fleet.ts'
 
@@ -33,7 +34,10 @@ function errorsOf(files: Files): string[] {
   )
   const keys = nodes.map(({ key }) => key)
   expect(new Set(keys).size).toBe(keys.length)
-  return nodes.flatMap(({ name, error }) => (error ? [`${name}: ${error.message}`] : []))
+  return nodes.flatMap(node => {
+    const error = whyIncomplete(node)
+    return error ? [`${node.name}: ${error.message}`] : []
+  })
 }
 
 describe('two versions of one object that differ by labels only are no conflict', () => {

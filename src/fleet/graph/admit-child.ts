@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
 import { type Artifact, artifactPath, markPacked, packTree } from '../../flux/artifact.ts'
+import { isKustomization } from '../../flux/references.ts'
 import { renderKustomization } from '../../flux/render-kustomization.ts'
 import { isFatal } from '../../flux/render-with-holes.ts'
 import { readUnlessLarge, type Tree } from '../../git/tree.ts'
@@ -10,6 +11,7 @@ import { nodeKey } from '../model/fleet.ts'
 import { addressIn } from '../model/fleet-config.ts'
 import { isSameSpec, objectTexts, versionlessKey } from '../model/same-node.ts'
 import { namedRepositories } from '../model/source-access.ts'
+import { setsIn } from '../rendering/render-resource-set.ts'
 import { componentsOf, recordReads, touchReachable } from '../rendering/trees.ts'
 import { SOURCE_GROUPS } from '../sources/sources.ts'
 import { type NodeContext, needsOf } from './node-values.ts'
@@ -34,6 +36,7 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
     if (!isSameSpec(kustomization, parent.kustomization) && !rendersSame(walk, claim)) {
       refuse(
+        walk,
         claim,
         'graph-conflict',
         `${display(id)}: renders another version of itself. Allowed: the version that declares it`,
@@ -49,6 +52,7 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
     const isPlatforms = parent.tenant === undefined && tenantOfParent(walk, known) === undefined
     if (isPlatforms && isSameSpec(kustomization, known.kustomization)) return false
     refuse(
+      walk,
       claim,
       'graph-conflict',
       `${display(id)}: rendered twice on cluster ${walk.cluster}. Allowed: one Kustomization of this name`,
@@ -58,24 +62,21 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
   }
   const limit = parent.tenant === undefined ? MAX_PLATFORM_NODES : MAX_TENANT_NODES
   if ((walk.counts.get(parent.tenant ?? '') ?? 0) >= limit) {
-    refuse(claim, 'graph-limits', `cluster ${walk.cluster}: more than ${limit} Kustomizations of one owner`)
+    refuse(walk, claim, 'graph-limits', `cluster ${walk.cluster}: more than ${limit} Kustomizations of one owner`)
     return false
   }
   if (depthOf(walk, parent.key) >= MAX_DEPTH) {
-    refuse(claim, 'graph-limits', `Kustomizations are nested more than ${MAX_DEPTH} levels deep`)
+    refuse(walk, claim, 'graph-limits', `Kustomizations are nested more than ${MAX_DEPTH} levels deep`)
     return false
   }
   return true
 }
 
 /** Whether what a Kustomization says of itself applies what the version does that declares it, with the same rights. */
-function rendersSame(walk: Walk, { kustomization, parent }: Claim): boolean {
-  if (parent.tenant !== undefined) return false
-  const { artifacts, missed, whole } = walk
-  // what the node itself was rendered from stays as it is
-  const apart = { ...walk, artifacts: new Map(artifacts), missed: new Map(missed), whole: new Set(whole) }
-  const other = openNode(apart, kustomization, parent)
-  if (!('key' in other) || other.digest === '' || other.error) return false
+function rendersSame(walk: Walk, claim: Claim): boolean {
+  const { parent } = claim
+  const other = renderedApart(walk, claim)
+  if (!other) return false
   const { digest, identity, cluster, suspend, source } = parent
   return (
     other.digest === digest &&
@@ -84,6 +85,29 @@ function rendersSame(walk: Walk, { kustomization, parent }: Claim): boolean {
     other.suspend === suspend &&
     other.source.id === source.id
   )
+}
+
+/** What a Kustomization of the platform would be as a node of its own; undefined if it is not known as a whole. */
+function renderedApart(walk: Walk, { kustomization, parent }: Claim): Draft | undefined {
+  if (parent.tenant !== undefined) return undefined
+  const { artifacts, missed, whole } = walk
+  // what the node itself was rendered from stays as it is
+  const apart = { ...walk, artifacts: new Map(artifacts), missed: new Map(missed), whole: new Set(whole) }
+  const other = openNode(apart, kustomization, parent)
+  return 'key' in other && other.digest !== '' && !other.error ? other : undefined
+}
+
+/** Digest of all that a refused child would apply; undefined if it is not known, or leads further than to itself. */
+function hiddenBy(walk: Walk, claim: Claim): string | undefined {
+  const { kustomization, parent } = claim
+  const key = nodeKey(walk.cluster, idOf(kustomization))
+  const other = key === parent.key ? undefined : renderedApart(walk, claim)
+  const isItself = (object: KubeObject) =>
+    nodeKey(walk.cluster, idOf(object)) === key && isSameSpec(object, kustomization)
+  const leads = other?.objects.some(object => isKustomization(object) && !isItself(object))
+  if (!other || leads || setsIn(other.objects).length > 0) return undefined
+  const { digest, identity, cluster, suspend } = other
+  return hash('sha256', JSON.stringify([canonical(kustomization.root), digest, identity.user, cluster, suspend]))
 }
 
 /** Tenant of the node that renders a node's Kustomization. */
@@ -101,16 +125,21 @@ function depthOf(walk: Walk, key: string): number {
   return depth
 }
 
-function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string, identity = message): void {
+/** Where all that it would apply is known, it is a hole of its parent; else nothing of the parent is. */
+function refuse(walk: Walk, claim: Claim, code: ErrorCode, message: string, identity = message): void {
+  const { parent, kustomization } = claim
   const origin = originAt(kustomization.root, ['metadata', 'name'])
   // a tenant who renders what someone else renders breaks a rule; the platform's own conflicts cannot be decided
   const rule = code === 'graph-conflict' && parent.tenant !== undefined ? 'ownership-conflict' : undefined
-  parent.error ??= new BailiwickError(code, message, {
-    origin,
-    rule,
-    fix: 'Remove this Kustomization, or rename it.',
-    identity,
-  })
+  const fix = 'Remove this Kustomization, or rename it.'
+  const error = new BailiwickError(code, message, { origin, rule, fix, identity })
+  const hides = code === 'graph-conflict' ? hiddenBy(walk, claim) : undefined
+  if (hides === undefined) {
+    parent.error ??= error
+    return
+  }
+  parent.holes = [...(parent.holes ?? []), { error, fatal: false, effect: 'missing', hides }]
+  parent.digest = ''
 }
 
 /**

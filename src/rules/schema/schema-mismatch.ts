@@ -136,13 +136,11 @@ const problemKey = ({ kind, path, allowed }: Problem): string =>
 /** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */
 function levelOf(
   problem: Problem,
-  { isCertain, isCatalog, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'isCatalog' | 'refusedByAll'>,
+  { isCertain, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'refusedByAll'>,
 ): 'violation' | 'warning' {
   const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
   const isRefused = isPart || !ACCEPTED.includes(problem.kind)
-  // before validation, a mutating webhook can add what is missing, but nothing of Flux's kinds, and does not correct wrong values
-  const isRefusedByAll = (problem.kind !== 'missing-field' || isCatalog) && refusedByAll.includes(problem)
-  return isRefused && (isCertain || isRefusedByAll) ? 'violation' : 'warning'
+  return isRefused && (isCertain || refusedByAll.includes(problem)) ? 'violation' : 'warning'
 }
 
 /** An unknown field or word that resembles no known one: a later release on the cluster may know it. */

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { closest, probably } from '../../base/name-list.ts'
+import { probably } from '../../base/name-list.ts'
 import { visible } from '../../base/visible.ts'
 import { type ErrorEntry, errorGuide } from '../../report/error-guide.ts'
 import { exampleOf, type RuleExample } from '../../rules/catalogue.ts'
@@ -9,7 +9,6 @@ import type { Command } from './command.ts'
 import { table, wrap } from './terminal.ts'
 import { TEXT_OR_JSON } from './usage.ts'
 
-const SIMILAR = 3
 const MOST_SIMILAR = 10
 /** Shorter texts are part of too many ids. */
 const SHORTEST = 3
@@ -46,17 +45,15 @@ export const explain: Command = {
 function unknown(id: string): BailiwickError {
   const ids = [...rules.map(rule => rule.id), ...errorGuide.map(({ code }) => code)]
   const meant = probably(id, ids)
-  const fix =
-    meant === undefined
-      ? `Similar: ${similar(id, ids).join(', ')}. Run bailiwick explain for all rules.`
-      : `Did you mean ${meant}?`
+  const alike = similar(id, ids)
+  const hint = alike.length === 0 ? '' : `Similar: ${alike.join(', ')}. `
+  const fix = meant === undefined ? `${hint}Run bailiwick explain for all rules.` : `Did you mean ${meant}?`
   return new BailiwickError('usage', `unknown rule or error code ${JSON.stringify(visible(id, 100))}`, { fix })
 }
 
-/** Ids that contain the word, such as every rule about `rbac`; if none does, those that are spelled most alike. */
+/** Ids that contain the word, such as every rule about `rbac`. */
 function similar(id: string, ids: readonly string[]): readonly string[] {
-  const holding = id.length < SHORTEST ? [] : ids.filter(one => one.includes(id.toLowerCase()))
-  return holding.length > 0 ? holding.slice(0, MOST_SIMILAR) : closest(id, ids, SIMILAR)
+  return id.length < SHORTEST ? [] : ids.filter(one => one.includes(id.toLowerCase())).slice(0, MOST_SIMILAR)
 }
 
 const weightOf = ({ severity, level = 'violation' }: RuleText) =>
