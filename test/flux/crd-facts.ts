@@ -120,7 +120,7 @@ export const CRD_FACTS = [
     scope: 'Namespaced',
     versions: 'v2',
     served: 'v2:3 v2beta2:2-7 v2beta1:0-6',
-    requires: 'interval',
+    requires: 'interval chart|chartRef chart.spec.chart chart.spec.sourceRef chart.spec.sourceRef.name',
     account: true,
     kubeConfig: true,
     namespaces: 'spec.chart.spec.sourceRef spec.chartRef spec.dependsOn.*',

@@ -144,7 +144,7 @@ const shared = (selector: string) => ({
 const release = object(
   'helm.toolkit.fluxcd.io/v2',
   'HelmRelease',
-  '  chart: {spec: {sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n',
+  '  chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n',
 )
 
 const overlay = 'clusters/staging/flux-system/kustomization.yaml'

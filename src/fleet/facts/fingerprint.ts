@@ -63,3 +63,6 @@ export function causeOf(
 export function withoutPositions(message: string): string {
   return message.replace(/:\d+(:\d+)?/g, '').replace(/\b(line|column) \d+/g, '$1')
 }
+
+/** Accounts of a namespace own a Capsule Tenant no longer, and with it what owners may have. */
+export const lostCause = (home: string): string => hashOf(['owner lost', home])

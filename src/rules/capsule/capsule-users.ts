@@ -137,9 +137,6 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
 /** One wrong owner is one cause, whatever Capsule does about it. `owner`: with its kind. */
 export const ownerCause = (tenant: string, owner: string): string => hashOf(['owner', tenant, owner])
 
-/** Accounts of a namespace own a Capsule Tenant no longer, and with it what owners may have. */
-export const lostCause = (home: string): string => hashOf(['owner lost', home])
-
 /** An account that Capsule does not treat as a user; those with the same `same` are shown as one finding. */
 function unchecked(
   { name, groups, by: passes, role }: Account & CapsuleUse,

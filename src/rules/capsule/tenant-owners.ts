@@ -1,6 +1,6 @@
 import { message, part } from '../../base/message.ts'
 import { probably } from '../../base/name-list.ts'
-import { hashOf, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
+import { hashOf, lostCause, objectCause, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { unknownRole } from '../../fleet/facts/grants.ts'
 import { isPlatform } from '../../fleet/facts/object-index.ts'
@@ -28,7 +28,7 @@ import {
 import { readLabelSelector, selects, textMapOf } from '../../kube/read-fields.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation } from '../model/rule.ts'
-import { ANY, capsuleObjects, lostCause, ownerCause, selfRole, TENANT, TENANT_OWNER } from './capsule-users.ts'
+import { ANY, capsuleObjects, ownerCause, selfRole, TENANT, TENANT_OWNER } from './capsule-users.ts'
 
 /** Groups that contain all users, or all accounts. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/

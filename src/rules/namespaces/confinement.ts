@@ -1,4 +1,5 @@
 import { codeWord, listed, type Message, message, part } from '../../base/message.ts'
+import { lostCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { sourceKey } from '../../fleet/facts/sources.ts'
@@ -9,7 +10,6 @@ import { isMisplacedClusterKind } from '../../kube/capabilities/scope.ts'
 import { ACCOUNT_FIELD, valuesOf } from '../../kube/flux-kinds.ts'
 import { originAt, type Path } from '../../kube/node.ts'
 import { isNamespaceName } from '../../kube/object.ts'
-import { lostCause } from '../capsule/capsule-users.ts'
 import { ownerRemoved } from '../capsule/tenant-owners.ts'
 import { accountCause } from '../identity/account-rights.ts'
 import {

@@ -100,9 +100,9 @@ export function deletionOf(subject: Subject, context: RuleContext): Admission | 
   return { operation: 'DELETE', isUnchanged: false, ...evaluateAdmission(world, request) }
 }
 
-const POLICY_KINDS = policyEngines.flatMap(({ kinds }) => kinds)
 /** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
-const hasPolicies = (index: FleetIndex, cluster: string) => index.platformHas(cluster, POLICY_KINDS)
+const hasPolicies = (index: FleetIndex, cluster: string) =>
+  policyEngines.some(({ kinds }) => index.platformHas(cluster, kinds))
 
 /**
  * The object before, if it changed: an unchanged one is evaluated as new, before the change too, so that nothing is

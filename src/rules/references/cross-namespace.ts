@@ -1,4 +1,5 @@
 import { type Message, message, part, untyped } from '../../base/message.ts'
+import { lostCause } from '../../fleet/facts/fingerprint.ts'
 import { namespacePart, objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Reference, references } from '../../flux/references.ts'
@@ -9,7 +10,6 @@ import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../kube/cap
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { textsOf } from '../../kube/read-fields.ts'
-import { lostCause } from '../capsule/capsule-users.ts'
 import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/confinement.ts'
 import { isUnlooked } from '../namespaces/object-identity.ts'
