@@ -133,7 +133,7 @@ function refuse(walk: Walk, claim: Claim, code: ErrorCode, message: string, iden
   const rule = code === 'graph-conflict' && parent.tenant !== undefined ? 'ownership-conflict' : undefined
   const fix = 'Remove this Kustomization, or rename it.'
   const error = new BailiwickError(code, message, { origin, rule, fix, identity })
-  const hides = code === 'graph-conflict' ? hiddenBy(walk, claim) : undefined
+  const hides = code === 'graph-conflict' && !parent.error ? hiddenBy(walk, claim) : undefined
   if (hides === undefined) {
     parent.error ??= error
     return

@@ -143,7 +143,7 @@ describe('what a ResourceSet of the platform makes', () => {
     ]
     for (const type of types) {
       const schema = (text: string) =>
-        evaluationOf(fleetWith(text)).verdict.warnings.filter(({ rule }) => rule === 'schema-mismatch').length
+        evaluationOf(fleetWith(text)).verdict.violations.filter(({ rule }) => rule === 'schema-mismatch').length
       expect([type, schema(set(`  resources:\n  - ${secret(type)}\n`))]).toEqual([type, 0])
       expect([type, schema(secret(type)) > 0]).toEqual([type, true])
     }
