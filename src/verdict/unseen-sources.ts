@@ -6,7 +6,14 @@ import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import { shown, shownId, shownObject } from '../fleet/facts/shown.ts'
 import { isNextVersion } from '../fleet/facts/sources.ts'
 import { sourceIdOf } from '../fleet/graph/cluster-root.ts'
-import { type ChartSource, type Fleet, type FleetNode, type IncludedSource, nodesByKey } from '../fleet/model/fleet.ts'
+import {
+  type ChartSource,
+  type Fleet,
+  type FleetNode,
+  type IncludedSource,
+  nodesByKey,
+  whyIncomplete,
+} from '../fleet/model/fleet.ts'
 import type { FleetConfig } from '../fleet/model/fleet-config.ts'
 import { declarationKey, NOT_READABLE, type SourceDeclaration } from '../fleet/model/source-access.ts'
 import { canonicalRef, refKey } from '../fleet/model/source-ref.ts'
@@ -211,9 +218,7 @@ const mayBeUnread = ({ tenant, cluster, source }: FleetNode, head: Fleet) =>
 
 /** Clusters on which a part of the platform could not be read. */
 const unreadClusters = oncePer(({ nodes }: Fleet): ReadonlySet<string> => {
-  const unread = nodes.filter(
-    ({ tenant, error, holes = [] }) => tenant === undefined && (error ?? holes[0]) !== undefined,
-  )
+  const unread = nodes.filter(node => node.tenant === undefined && whyIncomplete(node) !== undefined)
   return new Set(unread.map(({ cluster }) => cluster))
 })
 

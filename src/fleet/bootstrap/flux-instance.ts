@@ -12,7 +12,7 @@ import {
   ROOT_NAMESPACE,
   SOURCE_GROUP,
 } from '../../kube/flux-kinds.ts'
-import { at, type Json, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
+import { at, isTrue, type Json, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-fields.ts'
 import { nodeOf } from '../model/kustomization-spec.ts'
@@ -279,10 +279,7 @@ function sized(applying: readonly string[], [cache, concurrent]: readonly string
 export const MULTITENANT = ['spec', 'cluster', 'multitenant']
 
 /** Whether it is on, as the Flux Operator reads it. */
-export function isMultitenant(instance: MapNode): boolean {
-  const flag = at(instance, MULTITENANT)
-  return flag?.type === 'scalar' && flag.value === true
-}
+export const isMultitenant = (instance: MapNode): boolean => isTrue(at(instance, MULTITENANT))
 
 function multitenant(instance: MapNode): readonly Json[] {
   if (!isMultitenant(instance)) return []

@@ -57,7 +57,7 @@ function* writtenNamespace(subject: Subject, tenant: string, context: RuleContex
   const flag = isSame ? undefined : lostDefaultAccount(node.cluster, index, context.before)
   const owner = subject.text(['metadata', 'labels', CAPSULE_LABEL]) ?? tenant
   const gone = objectCause({ kind: 'Tenant', namespace: '', name: owner })
-  const follows = [...(flag ? [flag] : []), ownerCause(node.namespace), gone]
+  const follows = [...(flag ? [flag] : []), newOwnerCause(node.namespace), gone]
   const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation =>
     subject.violation(path, value, { follows, message: asMessage(problem), fix: asMessage(fix) })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
@@ -122,7 +122,7 @@ function otherAccount({ id, node }: Subject, { index, before }: RuleContext): Pa
 }
 
 /** That another tenant owns a namespace: what its account then writes elsewhere follows. */
-const ownerCause = (namespace: string) => objectCause({ kind: 'owner', namespace, name: '' })
+const newOwnerCause = (namespace: string) => objectCause({ kind: 'owner', namespace, name: '' })
 
 /** Only Capsule lets a tenant write a Namespace, and only one that the platform does not write. */
 function mayWrite({ id, node }: Subject, index: FleetIndex): boolean {
@@ -277,7 +277,7 @@ function violation(subject: Subject, { path, key, to }: Claim, from: Loser, { in
   const words = namespaceAnswer(index, node, object, known)
   const answer = words ? message`Capsule: ${untyped(words)}.` : message`Flux and the API server accept it.`
   return subject.violation(path, `${key} ${'tenant' in from ? from.tenant : 'platform'} to ${to}`, {
-    leads: [ownerCause(id.name)],
+    leads: [newOwnerCause(id.name)],
     follows: [objectCause({ kind: 'Tenant', namespace: '', name: to })],
     ...(renamedAt ? { origin: renamedAt } : {}),
     message: message`${objectPart('Namespace', '', id.name)} belongs to ${whose}, but ${what} gives it to ${quoted('tenant', to)}. ${why}. ${answer}`,
