@@ -169,17 +169,3 @@ function groups(text: string): bigint | undefined {
   const all = halves.length === 1 ? lists[0]! : [...lists[0]!, ...zeros, ...lists[1]!]
   return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
 }
-
-/** The one canonical text of an address (RFC 5952). */
-export function addressText(bits: 32 | 128, value: bigint): string {
-  if (bits === 32) return [24n, 16n, 8n, 0n].map(shift => String((value >> shift) & 0xffn)).join('.')
-  const parts = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
-  let [start, length] = [0, 0]
-  for (let from = 0; from < 8; from++) {
-    let to = from
-    while (to < 8 && parts[to] === '0') to++
-    if (to - from > length) [start, length] = [from, to - from]
-  }
-  if (length < 2) return parts.join(':')
-  return `${parts.slice(0, start).join(':')}::${parts.slice(start + length).join(':')}`
-}

@@ -1,5 +1,5 @@
 import { oncePerText } from '../../base/once-per.ts'
-import { ARITHMETIC, NOW, TIME_FUNCTIONS } from './arithmetic-functions.ts'
+import { ARITHMETIC } from './arithmetic-functions.ts'
 import { LIST_FUNCTIONS, OBJECT_FUNCTIONS } from './object-functions.ts'
 import { type Comparison, type JmespathExpression, type Projection, parse } from './parse.ts'
 import { TEXT_FUNCTIONS } from './text-functions.ts'
@@ -17,15 +17,11 @@ import {
   takesArgument,
 } from './values.ts'
 
-/** Functions that are not supported, with the reason. */
-const NOT_EVALUATED = {
-  random: 'random() has another value each time',
-  x509_decode: 'x509_decode() is not supported',
-  time_now: NOW,
-  time_now_utc: NOW,
-  time_truncate: 'time_truncate() is not supported',
-  time_to_cron: 'time_to_cron() is not supported',
-}
+const UNSUPPORTED = [
+  ...['random', 'x509_decode', 'semver_compare', 'is_external_url', 'path_canonicalize'],
+  ...['time_now', 'time_now_utc', 'time_since', 'time_diff', 'time_before', 'time_after', 'time_between'],
+  ...['time_add', 'time_utc', 'time_parse', 'time_truncate', 'time_to_cron'],
+]
 
 /** The functions of JMESPath and Kyverno's additions (pkg/engine/jmespath). A text is the reason why a function is not supported. */
 const FUNCTIONS: ReadonlyMap<string, JmespathFunction | string> = new Map<string, JmespathFunction | string>([
@@ -33,8 +29,7 @@ const FUNCTIONS: ReadonlyMap<string, JmespathFunction | string> = new Map<string
   ...Object.entries(OBJECT_FUNCTIONS),
   ...Object.entries(TEXT_FUNCTIONS),
   ...Object.entries(ARITHMETIC),
-  ...Object.entries(TIME_FUNCTIONS),
-  ...Object.entries(NOT_EVALUATED),
+  ...UNSUPPORTED.map((name): [string, string] => [name, `${name}() is not supported`]),
 ])
 
 /** An absent key. Most expressions treat it as null, but Kyverno rejects a variable that evaluates to it. */

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { CelBudgetError, CelError, CelUnknownError } from '../../expr/expression.ts'
-import { orderOfVersions, readVersion } from '../../expr/libraries/semver.ts'
-import { findSubmatches } from '../../expr/libraries/texts.ts'
-import { parseAddress } from '../../kube/internal-host.ts'
+import { findMatches } from '../../expr/libraries/texts.ts'
 import {
   argument,
   type ContextValue,
@@ -27,19 +25,6 @@ const TEXT = ['string'] as const
 
 const MAX_TEXT = 1_000_000
 
-const ZERO = readVersion('0.0.0')!
-const TESTS: Readonly<Record<string, (sign: bigint) => boolean>> = {
-  '': sign => sign === 0n,
-  '=': sign => sign === 0n,
-  '==': sign => sign === 0n,
-  '!': sign => sign !== 0n,
-  '!=': sign => sign !== 0n,
-  '>': sign => sign > 0n,
-  '>=': sign => sign >= 0n,
-  '<': sign => sign < 0n,
-  '<=': sign => sign <= 0n,
-}
-
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex')
 
 /** No valid reference is longer. */
@@ -52,16 +37,6 @@ const DOMAIN = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$/
-
-/** Internal networks: loopback and private addresses (net.IP.IsLoopback and IsPrivate of Go). */
-const INSIDE: readonly (readonly [bits: 32 | 128, prefix: bigint, length: number])[] = [
-  [32, 127n << 24n, 8],
-  [32, 10n << 24n, 8],
-  [32, (172n << 24n) | (16n << 16n), 12],
-  [32, (192n << 24n) | (168n << 16n), 16],
-  [128, 1n, 128],
-  [128, 0xfcn << 120n, 7],
-]
 
 /** Text functions: two from JMESPath, the others from Kyverno. */
 export const TEXT_FUNCTIONS: KyvernoFunctions = {
@@ -111,17 +86,14 @@ export const TEXT_FUNCTIONS: KyvernoFunctions = {
   }),
   base64_decode: ofTexts(1, decoded),
   base64_encode: ofTexts(1, text => Buffer.from(text).toString('base64')),
-  path_canonicalize: ofTexts(1, canonicalPath),
   truncate: {
     takes: [TEXT, ['number']],
     call: args => [...textOf(args, 0)].slice(0, Math.max(0, Math.trunc(numberOf(args, 1)))).join(''),
   },
-  semver_compare: ofTexts(2, isInRange),
   sha256: ofTexts(1, text => hash('sha256', text)),
   sha1: ofTexts(1, text => hash('sha1', text)),
   md5: ofTexts(1, text => hash('md5', text)),
   image_normalize: ofTexts(1, text => imageText(imageInfo(text))),
-  is_external_url: ofTexts(1, text => addressOfUrl(text) === 'external'),
 }
 
 /** Go maps each character to one character, and keeps it where the mapping would yield several. */
@@ -161,19 +133,6 @@ function decoded(text: string): string {
   return read
 }
 
-/** Go's filepath.Clean. */
-function canonicalPath(path: string): string {
-  if (path === '') return ''
-  const parts: string[] = []
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.length > 0 && parts.at(-1) !== '..') parts.pop()
-    else if (!path.startsWith('/')) parts.push('..')
-  }
-  return (path.startsWith('/') ? '/' : '') + parts.join('/') || '.'
-}
-
 /** A scalar as the text that Kyverno's functions use; numbers are rounded to 32-bit floats. */
 export function plainText(value: ContextValue): string {
   const plain = known(value)
@@ -207,70 +166,12 @@ function replacePattern(pattern: string, text: string, to: string, steps: RuleSt
 
 function rangesOf(pattern: string, text: string, limit: number, steps: RuleSteps) {
   try {
-    return findSubmatches(pattern, text, limit, count => steps.spend(count / 10)).matches
+    return findMatches(pattern, text, limit, count => steps.spend(count / 10))
   } catch (error) {
     if (error instanceof CelError) throw new RuleError(error.message)
     if (error instanceof CelUnknownError || error instanceof CelBudgetError) throw new NotEvaluatedError(error.message)
     throw error
   }
-}
-
-type Version = NonNullable<ReturnType<typeof readVersion>>
-
-/** `semver_compare`: whether a version is in a range (github.com/blang/semver ParseRange); an invalid version counts as 0.0.0. */
-function isInRange(text: string, range: string): boolean {
-  const version = readVersion(text) ?? ZERO
-  const parts = range
-    .trim()
-    .replaceAll(/\s*\|\|\s*/g, ' || ')
-    .replaceAll(/([<>=!])\s+/g, '$1')
-    .split(/\s+/)
-  const alternatives: string[][] = [[]]
-  for (const part of parts) part === '||' ? alternatives.push([]) : alternatives.at(-1)!.push(part)
-  if (alternatives.some(one => one.length === 0)) throw new RuleError(`semver_compare: ${range} is not a range`)
-  const tests = alternatives.map(one => one.flatMap(testsOf))
-  return tests.some(all => all.every(test => test(version)))
-}
-
-type Test = (version: Version) => boolean
-
-function testsOf(part: string): Test[] {
-  const [, operator = '', version = ''] = /^([<>=!]*)(.*)$/s.exec(part) ?? []
-  if (!Object.hasOwn(TESTS, operator)) throw new RuleError(`semver_compare: unknown operator ${operator}`)
-  if (!version.includes('x')) return [testOf(operator, version)]
-  const numbers = version.split('.')
-  const flat = [0, 1, 2].map(index => (numbers[index] === 'x' ? '0' : (numbers[index] ?? '0'))).join('.')
-  const next = incremented(flat, numbers.length)
-  if (operator === '>') return [testOf('>=', next)]
-  if (operator === '<=') return [testOf('<', next)]
-  if (operator === '>=' || operator === '<') return [testOf(operator, flat)]
-  if (operator.startsWith('!')) return [testOf('<', flat), testOf('>=', next)]
-  return [testOf('>=', flat), testOf('<', next)]
-}
-
-function testOf(operator: string, text: string): Test {
-  const limit = readVersion(text)
-  if (!limit) throw new RuleError(`semver_compare: ${JSON.stringify(text)} is not a version`)
-  return version => TESTS[operator]!(orderOfVersions(version, limit))
-}
-
-/** The first version above `1.2.x` or `1.x`. */
-function incremented(flat: string, parts: number): string {
-  const [major = 0, minor = 0] = flat.split('.').map(Number)
-  return parts > 2 ? `${major}.${minor + 1}.0` : `${major + 1}.0.0`
-}
-
-/** Whether the host of a URL is an internal or an external address; a host name can only be resolved in the cluster. */
-function addressOfUrl(text: string): 'inside' | 'external' {
-  const [, host] = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(text) ?? []
-  if (host === undefined) throw new RuleError('is_external_url: no host')
-  const address = parseAddress(host.replace(/^\[|\]$/g, ''))
-  if (!address) throw new NotEvaluatedError('is_external_url() looks up a name')
-  const { bits, value } = address
-  const isInside = INSIDE.some(
-    ([size, prefix, length]) => size === bits && value >> BigInt(size - length) === prefix >> BigInt(size - length),
-  )
-  return isInside ? 'inside' : 'external'
 }
 
 /** What Kyverno derives from an image reference (pkg/utils/image). */

@@ -2,11 +2,10 @@ import { evaluate, type Names, type SharedSteps } from '../evaluate.ts'
 import { CelBudgetError, CelError, type CelExpression, CelSyntaxError, CelUnknownError, reads } from '../expression.ts'
 import { isKnownFunction, parseCel } from '../parse-cel.ts'
 import { type CelValue, FunctionLibrary, type FunctionTable, Optional } from '../values.ts'
-import { ADDRESSES, FORMAT_FUNCTIONS, URLS } from './addresses.ts'
+import { URLS } from './addresses.ts'
 import { AUTHORIZER } from './authorizer.ts'
 import { LISTS } from './lists.ts'
 import { QUANTITY } from './quantity.ts'
-import { SEMVER_FUNCTIONS } from './semver.ts'
 import { TEXTS } from './texts.ts'
 import { TIMES } from './times.ts'
 
@@ -72,9 +71,12 @@ export const OR_VALUE: FunctionTable = {
   methods: { orValue: ([first]) => (first === undefined || first instanceof Optional ? undefined : first) },
 }
 
-/** The functions of the API server's base environment (k8s.io/apiserver pkg/cel/environment/base.go of 1.36). */
+/**
+ * The functions of the API server's base environment (k8s.io/apiserver pkg/cel/environment/base.go of 1.36), without ip(), cidr(),
+ * format and semver(): an expression that calls one is not evaluated.
+ */
 export const kubernetesLibrary = new FunctionLibrary(
-  [LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, AUTHORIZER, OR_VALUE],
+  [LISTS, TEXTS, URLS, QUANTITY, TIMES, AUTHORIZER, OR_VALUE],
   (name, isMethod) => isKnownFunction(name, isMethod) && !OF_FLUX.has(name),
   MAX_LINKS,
 )

@@ -1,30 +1,25 @@
 import { CelError, CelUnknownError } from '../expression.ts'
 import { isKnownFunction } from '../parse-cel.ts'
-import { CelMap, type CelValue, FunctionLibrary, type FunctionTable, isList, LibraryValue, Time } from '../values.ts'
-import { ADDRESSES, FORMAT_FUNCTIONS, URLS } from './addresses.ts'
+import { CelMap, type CelValue, FunctionLibrary, type FunctionTable, LibraryValue } from '../values.ts'
+import { URLS } from './addresses.ts'
 import { MAX_LINKS, OR_VALUE } from './kubernetes-library.ts'
-import { DOCUMENTS, MATH, REGEX } from './kyverno-functions.ts'
 import { LISTS } from './lists.ts'
 import { QUANTITY } from './quantity.ts'
-import { SEMVER_FUNCTIONS } from './semver.ts'
 import { TEXTS } from './texts.ts'
 import { TIMES } from './times.ts'
 
-/** Functions whose result depends on a clock, on randomness, or on formats that are not read here. */
+/** Functions of Kyverno whose calls have no answer; what else an expression asks may still decide. */
 const NOT_EVALUATED: FunctionTable = {
   functions: Object.fromEntries(
     [
-      ['time.now', 'reads the clock'],
-      ['random', 'is random'],
-      ['random.random', 'is random'],
-      ['x509.decode', 'is not supported'],
-      ['gzip.compress', 'is not supported'],
-      ['gzip.decompress', 'is not supported'],
-      ['json.encode', 'is not supported'],
-    ].map(([name, why]) => [
-      name!,
+      ...['time.now', 'time.truncate', 'time.toCron', 'random', 'random.random', 'x509.decode'],
+      ...['gzip.compress', 'gzip.decompress', 'json.encode', 'json.marshal', 'json.unmarshal', 'yaml.parse'],
+      ...['md5', 'sha1', 'sha256', 'hash.md5', 'hash.sha1', 'hash.sha256'],
+      ...['regex.extract', 'regex.extractAll', 'regex.replace', 'math.greatest', 'math.least', 'math.round'],
+    ].map(name => [
+      name,
       (): never => {
-        throw new CelUnknownError(`${name} ${why}`)
+        throw new CelUnknownError(`${name} is not supported`)
       },
     ]),
   ),
@@ -47,33 +42,6 @@ function accountOf([user]: readonly CelValue[]): CelValue | undefined {
     ['Namespace', namespace],
     ['Name', name],
   ])
-}
-
-const TRANSFORMS: FunctionTable = {
-  functions: Object.fromEntries(['listObjToMap', 'transform.listObjToMap'].map(name => [name, listObjectsToMap])),
-}
-
-/** Zips two lists of maps into one map: keys from a field of the first list, values from a field of the second. */
-function listObjectsToMap(args: readonly CelValue[]): CelValue | undefined {
-  const [keys, values, keyField, valueField] = args
-  if (keys === undefined || values === undefined || !isList(keys) || !isList(values)) return undefined
-  if (typeof keyField !== 'string' || typeof valueField !== 'string') return undefined
-  if (keys.length !== values.length) throw new CelError('both lists should have the same length')
-  return mapOf(
-    keys.map((key, index) => [textAt(key, keyField), fieldAt(values[index]!, valueField)] as [string, CelValue]),
-  )
-}
-
-function fieldAt(value: CelValue, field: string): CelValue {
-  const found = value instanceof CelMap ? value.entries.get(`s${field}`)?.[1] : undefined
-  if (found === undefined) throw new CelError(`no such key: ${field}`)
-  return found
-}
-
-function textAt(value: CelValue, field: string): string {
-  const found = fieldAt(value, field)
-  if (typeof found !== 'string') throw new CelError('no such overload')
-  return found
 }
 
 /** An image reference as go-containerregistry parses it. */
@@ -143,30 +111,12 @@ const OUTSIDE: FunctionTable = {
   ),
 }
 
-/** Functions of times that do not read the clock (kyverno/sdk extensions/cel/libs/time). */
-const MOMENTS: FunctionTable = {
-  functions: {
-    'time.truncate': ([moment, step]) => {
-      if (!isOf(moment, 'timestamp') || !isOf(step, 'duration')) return undefined
-      if (step.nanos <= 0n) return moment
-      return new Time('timestamp', moment.nanos - ((moment.nanos + BEFORE_1970) % step.nanos))
-    },
-    'time.toCron': ([moment]) => {
-      if (!isOf(moment, 'timestamp')) return undefined
-      const millis = moment.nanos / 1_000_000n + BigInt(moment.zone) * 60_000n
-      const day = new Date(Number(millis))
-      const parts = [day.getUTCMinutes(), day.getUTCHours(), day.getUTCDate(), day.getUTCMonth() + 1, day.getUTCDay()]
-      return parts.join(' ')
-    },
-  },
-}
-
-/** CEL functions that Kyverno adds for its policies (kyverno/kyverno pkg/cel/compiler/env.go, pkg/cel/policies/vpol/compiler). */
+/**
+ * CEL functions that Kyverno adds for its policies (kyverno/kyverno pkg/cel/compiler/env.go, pkg/cel/policies/vpol/compiler): images
+ * and users. An expression that calls another one is not evaluated.
+ */
 export const kyvernoLibrary = new FunctionLibrary(
-  [
-    ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, OR_VALUE],
-    ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS, TRANSFORMS, MATH, DOCUMENTS, MOMENTS, REGEX],
-  ],
+  [...[LISTS, TEXTS, URLS, QUANTITY, TIMES, OR_VALUE], ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS]],
   isKnownFunction,
   MAX_LINKS,
 )
@@ -226,8 +176,3 @@ function imageOf(text: string): Image | undefined {
   const place = registry === 'docker.io' ? DOCKER_HUB : registry
   return new Image(place, repository, digest === undefined ? tag || 'latest' : '', digest ?? '')
 }
-
-/** Nanoseconds from Go's zero time to 1970. */
-const BEFORE_1970 = 62_135_596_800_000_000_000n
-
-const isOf = (value: unknown, kind: Time['kind']): value is Time => value instanceof Time && value.kind === kind

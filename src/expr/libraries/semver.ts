@@ -1,51 +1,13 @@
-import { CelError, refuseLong } from '../expression.ts'
-import { type CelValue, type FunctionTable, LibraryValue } from '../values.ts'
+import { refuseLong } from '../expression.ts'
 
 const NUMBER = '(0|[1-9]\\d{0,19})'
 const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-([0-9A-Za-z.-]+))?(?:\\+([0-9A-Za-z.-]+))?$`)
 const MAX_TEXT = 1_000
 
 /** A semantic version (github.com/blang/semver). */
-class Semver extends LibraryValue {
-  readonly typeName = 'kubernetes.Semver'
+interface Semver {
   readonly numbers: readonly bigint[]
   readonly prerelease: readonly string[]
-  constructor(numbers: readonly bigint[], prerelease: readonly string[]) {
-    super()
-    this.numbers = numbers
-    this.prerelease = prerelease
-  }
-  equals(other: LibraryValue): boolean {
-    return other instanceof Semver && orderOfVersions(this, other) === 0n
-  }
-}
-
-/** Semantic versions (k8s.io/apiserver pkg/cel/library/semverlib.go). */
-export const SEMVER_FUNCTIONS: FunctionTable = {
-  functions: {
-    semver: args =>
-      withText(args, version => {
-        if (!version) throw new CelError('not a semantic version')
-        return version
-      }),
-    isSemver: args => withText(args, version => version !== undefined),
-  },
-  methods: {
-    major: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[0]!) : undefined),
-    minor: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[1]!) : undefined),
-    patch: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[2]!) : undefined),
-    isGreaterThan: ([one, other]) => compared(one, other, sign => sign > 0n),
-    isLessThan: ([one, other]) => compared(one, other, sign => sign < 0n),
-    compareTo: ([one, other]) => compared(one, other, sign => sign),
-  },
-}
-
-function withText(
-  [text, normalize = false]: readonly CelValue[],
-  answer: (version: Semver | undefined) => CelValue,
-): CelValue | undefined {
-  if (typeof text !== 'string' || typeof normalize !== 'boolean') return undefined
-  return answer(readVersion(normalize ? normalized(text) : text))
 }
 
 /** A semantic version; undefined if the text is not one. Throws CelBudgetError if it is too long. */
@@ -57,18 +19,7 @@ export function readVersion(text: string): Semver | undefined {
   if (parts.some(part => part === '' || /^0\d+$/.test(part))) return undefined
   if (build?.split('.').some(part => part === '')) return undefined
   const numbers = [major, minor!, patch!].map(BigInt)
-  return numbers.some(one => one >= 2n ** 64n) ? undefined : new Semver(numbers, parts)
-}
-
-/** Without `v` and leading zeros, with three numbers. */
-function normalized(text: string): string {
-  const bare = text.startsWith('v') ? text.slice(1) : text
-  const [, core = bare, rest = ''] = /^([^-+]*)(.*)$/s.exec(bare) ?? []
-  const parts = core.split('.', 4).map(part => part.replace(/^0+(?=.)/, ''))
-  // a version with fewer than three numbers may not have a pre-release or build part
-  if (parts.length < 3 && rest !== '') return ''
-  while (parts.length < 3) parts.push('0')
-  return parts.join('.') + rest
+  return numbers.some(one => one >= 2n ** 64n) ? undefined : { numbers, prerelease: parts }
 }
 
 /** Negative if the first version is lower, positive if it is higher, zero if they are equal. */
@@ -94,8 +45,4 @@ function orderOfParts(a: string, b: string): bigint {
   if (numeric && other) return BigInt(a) === BigInt(b) ? 0n : BigInt(a) < BigInt(b) ? -1n : 1n
   if (numeric !== other) return numeric ? -1n : 1n
   return a === b ? 0n : a < b ? -1n : 1n
-}
-
-function compared<T>(one: CelValue | undefined, other: CelValue | undefined, answer: (sign: bigint) => T) {
-  return one instanceof Semver && other instanceof Semver ? answer(orderOfVersions(one, other)) : undefined
 }

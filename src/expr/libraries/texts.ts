@@ -32,11 +32,11 @@ export const TEXTS: FunctionTable = {
     },
     find: ([text, pattern], spend) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return undefined
-      return findMatches(pattern, text, 1, spend)[0] ?? ''
+      return textsOf(findMatches(pattern, text, 1, spend), text)[0] ?? ''
     },
     findAll: ([text, pattern, limit = -1n], spend) => {
       if (typeof text !== 'string' || typeof pattern !== 'string' || typeof limit !== 'bigint') return undefined
-      return findMatches(pattern, text, limit < 0n ? Number.POSITIVE_INFINITY : Number(limit), spend)
+      return textsOf(findMatches(pattern, text, limit < 0n ? Number.POSITIVE_INFINITY : Number(limit), spend), text)
     },
     format: ([text, args], spend) => {
       if (typeof text !== 'string' || args === undefined || !isList(args)) return undefined
@@ -44,6 +44,8 @@ export const TEXTS: FunctionTable = {
     },
   },
 }
+
+const textsOf = (matches: readonly Match[], text: string) => matches.map(({ from, to }) => text.slice(from, to))
 
 /** Adds the cost of a search: a tenth of the text's length times a fraction (1/`part`) of the pattern's length. */
 function costing(text: CelValue | undefined, other: CelValue | undefined, part: number, spend: CountSteps): undefined {
@@ -129,20 +131,9 @@ function inBase(verb: string, value: CelValue): string {
   throw new CelError('only integers can be formatted so')
 }
 
-/** What the regular expression finds in a text, as Go's FindAllString. Throws CelError for what Go's regexp refuses. */
-function findMatches(pattern: string, text: string, limit: number, spend: CountSteps): string[] {
-  return findSubmatches(pattern, text, limit, spend).matches.map(({ from, to }) => text.slice(from, to))
-}
-
-/** The matches with their groups, and the number of groups. Otherwise like `findMatches`. */
-export function findSubmatches(pattern: string, text: string, limit: number, spend: CountSteps): Submatches {
-  const compiled = readable(() => compilePattern(pattern))
-  return { groups: compiled.groups, matches: compiled.find(text, limit, spend) }
-}
-
-interface Submatches {
-  readonly groups: number
-  readonly matches: readonly Match[]
+/** Where the regular expression finds something, as Go's FindAllString. Throws CelError for what Go's regexp refuses. */
+export function findMatches(pattern: string, text: string, limit: number, spend: CountSteps): readonly Match[] {
+  return readable(() => compilePattern(pattern)).find(text, limit, spend)
 }
 
 function readable<T>(work: () => T): T {

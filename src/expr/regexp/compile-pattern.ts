@@ -1,20 +1,18 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js'
 import { oncePerText } from '../../base/once-per.ts'
 
-/** Where a pattern was found, and the text of its groups: all of it first, '' for one that took no part. */
+/** Where a pattern was found. */
 export interface Match {
   readonly from: number
   readonly to: number
-  readonly groups: readonly string[]
 }
 
 /** A regular expression that works as Go's regexp. */
 export interface Pattern {
-  readonly groups: number
   /** What it costs at most to search a text of this length. */
   work(length: number): number
   isIn(text: string): boolean
-  /** The leftmost matches as FindAllStringSubmatch: none inside of another. `spend` gets the work, match by match. */
+  /** The leftmost matches as FindAllStringIndex: none inside of another. `spend` gets the work, match by match. */
   find(text: string, limit: number, spend: (work: number) => void): Match[]
 }
 
@@ -56,7 +54,6 @@ const AHEAD = 5
 function patternOf(compiled: RE2JS): Pattern {
   const each = compiled.programSize() / PER_WORK
   return {
-    groups: compiled.groupCount(),
     work: length => (length + 1) * each,
     isIn: text => compiled.test(text),
     find(text, limit, spend) {
@@ -67,8 +64,7 @@ function patternOf(compiled: RE2JS): Pattern {
         spend((matcher.end() - last + 1 + (text.length - last) / AHEAD) * each)
         // Go leaves out an empty match behind the one before
         if (found.length > 0 && matcher.end() === last && matcher.start() === last) continue
-        const groups = Array.from({ length: 1 + compiled.groupCount() }, (_, group) => matcher.group(group) ?? '')
-        found.push({ from: matcher.start(), to: matcher.end(), groups })
+        found.push({ from: matcher.start(), to: matcher.end() })
       }
       if (found.length < limit) spend((text.length - last + 1) * each)
       return found
