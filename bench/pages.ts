@@ -9,7 +9,6 @@ import { Pages } from '../src/surface/web/pages.ts'
 import { loopbackGate } from '../src/surface/web/sign-in.ts'
 import { evaluateFleet } from '../src/verdict/evaluate-fleet.ts'
 import { largeFleet } from '../test/report/page/large-fleet.ts'
-import { sampleCredentials } from '../test/surface/web/sample-pages.ts'
 import { record } from './figures.ts'
 import { assertClean } from './fleet/assert-clean.ts'
 import { generatedFleet, inputOf } from './fleet/generated-fleet.ts'
@@ -44,7 +43,6 @@ const pathsOf = (name: string) =>
     ['fleet, history', '/fleets/acme/fleet?history-part=40'],
     ['graph', '/fleets/acme/fleet/graph'],
     ['graph, tenant', `/fleets/acme/fleet/graph?tenant=${name}`],
-    ['credentials', '/credentials/acme/fleet'],
     ['list', '/'],
   ] as const
 
@@ -54,7 +52,7 @@ async function printViews(tail: string): Promise<void> {
   const shelf = new MemoryTtlStore(PAGE_LIMITS)
   const filled = new PageStore(shelf)
   if (!(await filled.keep(page))) throw new Error('the page is too large')
-  await Promise.all([filled.keepPulls(pulls), filled.keepHistory(history), filled.keep(sampleCredentials(tenants))])
+  await Promise.all([filled.keepPulls(pulls), filled.keepHistory(history)])
   const open = () => new Pages({ store: new PageStore(shelf), gate: loopbackGate, queueDepths: async () => [] })
   let pages = open()
   const server = createServer((request, response) => void pages.serve(request, response))

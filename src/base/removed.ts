@@ -30,6 +30,16 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     'bailiwick validate',
     'Nothing was validated. Run `bailiwick check --only schemas`, and declare the version as `kubernetes` in .github/bailiwick.yaml.',
   ],
+  ...['bailiwick', '/bailiwick'].map(
+    program =>
+      [
+        `${program} credentials`,
+        'Deploy keys: in the settings of each repository. Files: `sops updatekeys` shows other recipients. Plain text is the finding `plaintext-secret`.',
+      ] as const,
+  ),
+  ['bailiwick sops updatekeys', 'Nothing was encrypted. Run `sops updatekeys` of SOPS on each file.'],
+  ['bailiwick policy', 'Run `bailiwick check`: what a policy denies or could not be asked is a finding.'],
+  ['bailiwick completion', 'Remove the line from the startup file of the shell.'],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

@@ -3,19 +3,10 @@ import { statusOf, unlessMissing } from './client/github-error.ts'
 import type { GitHubRepository, Octokit } from './client/octokit.ts'
 
 /** A public key that reads a repository. */
-interface DeployKey {
+export interface DeployKey {
   readonly title: string
   /** `ssh-ed25519 ...`, without a comment. */
   readonly key: string
-}
-
-/** A key as GitHub lists it. */
-export interface ListedDeployKey extends DeployKey {
-  readonly readOnly: boolean
-  /** ISO time. */
-  readonly createdAt: string
-  /** ISO time; null: it was never used. Absent where the server does not say. */
-  readonly lastUsed?: string | null
 }
 
 /**
@@ -53,11 +44,11 @@ export async function removeDeployKey(
 }
 
 /** All deploy keys of a repository. Throws as every request does. */
-export async function listDeployKeys(repository: GitHubRepository): Promise<ListedDeployKey[]> {
-  return (await allKeys(repository)).map(({ title, key, read_only: readOnly, created_at, ...rest }) => ({
-    ...{ title, key: withoutComment(key), readOnly, createdAt: created_at },
-    ...('last_used' in rest && rest.last_used !== undefined ? { lastUsed: rest.last_used } : {}),
-  }))
+export async function listDeployKeys(
+  repository: GitHubRepository,
+): Promise<(DeployKey & { readonly readOnly: boolean })[]> {
+  const all = await allKeys(repository)
+  return all.map(({ title, key, read_only: readOnly }) => ({ title, key: withoutComment(key), readOnly }))
 }
 
 async function keysLike(repository: GitHubRepository, key: string) {
@@ -81,3 +72,20 @@ export async function readHostKeys(octokit: Octokit): Promise<string[]> {
   const { data } = await octokit.rest.meta.get()
   return (data.ssh_keys ?? []).filter(key => KEY.test(key))
 }
+
+/** A tenant of a fleet, as the title of its deploy key names both. */
+interface KeyOwner {
+  readonly tenant: string
+  /** `<owner>/<name>`. */
+  readonly fleet: string
+}
+
+/** What GitHub shows beside a deploy key of a tenant. `how`: who asked for it, in a few words. */
+export function deployKeyTitle(owner: KeyOwner, how: string): string {
+  return `${prefixOf(owner)}${how}`
+}
+
+/** Whether a deploy key is one of this tenant. Only admins of its repository can give it a title, and our App. */
+export const isTitleOf = (title: string, owner: KeyOwner): boolean => title.startsWith(prefixOf(owner))
+
+const prefixOf = ({ tenant, fleet }: KeyOwner) => `Flux: tenant ${tenant} of ${fleet}, `

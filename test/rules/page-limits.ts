@@ -5,7 +5,6 @@ export const PAGE_LIMITS: readonly string[] = [
   'src/report/page/check-sections.ts MAX_OBJECTS',
   'src/report/page/build-pages.ts MAX',
   'src/report/page/build-pages.ts MAX_FIXES',
-  'src/report/page/credentials-page.ts MAX_ROWS',
   'src/report/page/check-page.ts MAX_EXCERPTS',
   'src/report/page/findings-section.ts FEW',
   'src/report/page/findings-section.ts MAX_SHOWN',

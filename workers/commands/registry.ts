@@ -1,6 +1,6 @@
 import { approve, approvePrune, approveSource } from './approve.ts'
 import type { BailiwickCommand } from './command-context.ts'
-import { credentials, designate, enforcement, gate, pause, resume } from './fleet.ts'
+import { designate, enforcement, gate, pause, resume } from './fleet.ts'
 import { hold, override, unhold } from './override.ts'
 import { check, diff, explain, helpVerb, status } from './questions.ts'
 import { adopt, lockdown, offboardVerb, onboardVerb } from './tenants.ts'
@@ -25,7 +25,6 @@ export const commands: readonly BailiwickCommand[] = [
   offboardVerb,
   adopt,
   lockdown,
-  credentials,
   designate,
   gate,
   enforcement,

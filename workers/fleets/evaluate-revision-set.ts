@@ -286,13 +286,12 @@ interface Answers {
   plan: 'planned'
   change: 'changed'
   offboard: 'offboard'
-  credentials: 'credentials'
 }
 
 type Asked<T> = Omit<Extract<EvaluationRequest, { readonly type: T }>, 'tree' | 'url' | 'branch'>
 type Answered<T extends keyof Answers> = Extract<EvaluationAnswer, { readonly type: Answers[T] }>
 
-const ANSWERS: Answers = { plan: 'planned', change: 'changed', offboard: 'offboard', credentials: 'credentials' }
+const ANSWERS: Answers = { plan: 'planned', change: 'changed', offboard: 'offboard' }
 
 /**
  * Asks a rendering thread about a fleet's repository as its default branch is now. Throws what the thread refuses, and an

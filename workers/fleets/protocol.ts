@@ -10,7 +10,6 @@ import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
 import type { CoveredPolicy } from '../../src/rules/policies/policy-coverage.ts'
 import type { AdoptRequest, FleetChange } from '../../src/tenants/adopt/adoption.ts'
-import type { CredentialReport } from '../../src/tenants/credential-report.ts'
 import type { OffboardPlan } from '../../src/tenants/offboard/plan.ts'
 import type { OffboardRequest } from '../../src/tenants/offboard/request.ts'
 import type { OnboardPlan } from '../../src/tenants/onboard/plan.ts'
@@ -97,14 +96,6 @@ interface OffboardPlanRequest {
   readonly branch: string
 }
 
-/** Report the credentials of a fleet: only its own repository is read. */
-interface CredentialsRequest {
-  readonly type: 'credentials'
-  readonly tree: TreeSnapshot
-  readonly url: string
-  readonly branch: string
-}
-
 /** Survey a whole fleet; `head` contains every source that it needs. */
 export interface SurveyRequest {
   readonly type: 'survey'
@@ -125,7 +116,6 @@ export type EvaluationRequest =
   | PlanRequest
   | ChangeRequest
   | OffboardPlanRequest
-  | CredentialsRequest
   | SurveyRequest
   | OverviewRequest
 
@@ -180,7 +170,6 @@ export type EvaluationAnswer =
       /** Nodes at which it was ended because they took too long. */
       readonly stopped?: readonly string[]
     }
-  | { readonly type: 'credentials'; readonly report: CredentialReport }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | {
       readonly type: 'overviewed'
@@ -208,8 +197,6 @@ function partsOf(request: EvaluationRequest): unknown[] {
       return [revisionSetKey(request.head), request.today]
     case 'overview':
       return [revisionSetKey(request.head), request.from]
-    case 'credentials':
-      return [request.tree.id, request.url, request.branch]
     case 'change':
       return [request.ask, request.tree.id, request.url, request.branch]
     case 'plan':

@@ -8,7 +8,6 @@ import { normaliseUrl } from '../../src/kube/source-address.ts'
 import { adoptionText, type FleetChange } from '../../src/tenants/adopt/adoption.ts'
 import { planAdoption } from '../../src/tenants/adopt/plan-adoption.ts'
 import { planLockdown } from '../../src/tenants/adopt/plan-lockdown.ts'
-import { credentialReport } from '../../src/tenants/credential-report.ts'
 import { planOffboarding } from '../../src/tenants/offboard/plan.ts'
 import { planOnboarding } from '../../src/tenants/onboard/plan.ts'
 import { fleetAt } from '../../src/tenants/onboard/tenant-layout.ts'
@@ -39,11 +38,6 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     if (request.type === 'offboard') {
       const { request: asked, tree, url, branch } = request
       return { type: 'offboard', plan: planOffboarding(asked, openSnapshot(tree), url, branch) }
-    }
-    if (request.type === 'credentials') {
-      const tree = openSnapshot(request.tree)
-      const fleet = fleetAt(tree, request.url, request.branch)
-      return { type: 'credentials', report: credentialReport(fleet, tree, request.url) }
     }
     if (request.type === 'change') return { type: 'changed', change: planChange(request) }
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import { listOurCheckRuns, publishCheckRun } from '../../src/github/checks.ts'
-import { listDeployKeys } from '../../src/github/deploy-keys.ts'
+import { isTitleOf, listDeployKeys } from '../../src/github/deploy-keys.ts'
 import { listAllOwnPulls, type OpenedPullRequest, type OwnPull, readOwnPull } from '../../src/github/own-pulls.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import type { Attempt, SettleOffboarding } from '../../src/receive/queue.ts'
 import { applyRunName } from '../../src/report/apply-report.ts'
 import { OVERRIDE_RUN, overrideRecord, PRUNE_RUN, pruneRecord } from '../../src/surface/command/record.ts'
-import { isTitleOf } from '../../src/tenants/credential-entries.ts'
 import { type OffboardPlan, offboardText, waitingText } from '../../src/tenants/offboard/plan.ts'
 import {
   type OffboardRecord,

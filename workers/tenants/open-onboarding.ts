@@ -1,12 +1,11 @@
 import { BailiwickError } from '../../src/base/errors.ts'
 import { readCommit } from '../../src/github/contents/commits.ts'
 import { readRepository } from '../../src/github/contents/repositories.ts'
-import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
+import { type DeployKey, deployKeyTitle, isTitleOf, listDeployKeys } from '../../src/github/deploy-keys.ts'
 import { listAllOwnPulls, type OpenedPullRequest, type OwnPull, readOwnPull } from '../../src/github/own-pulls.ts'
 import { readRole } from '../../src/github/people.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import type { Attempt, WithdrawAccess } from '../../src/receive/queue.ts'
-import { deployKeyTitle, isTitleOf } from '../../src/tenants/credential-entries.ts'
 import {
   accessText,
   type DeployKeyRecord,
@@ -236,7 +235,7 @@ export async function leftKeys(
   pulls: readonly OwnPull[],
 ): Promise<readonly OwnPull[]> {
   const left: OwnPull[] = []
-  const listed = new Map<number, readonly ListedDeployKey[]>()
+  const listed = new Map<number, readonly DeployKey[]>()
   for (const pull of pulls) {
     const record = pull.state === 'closed' ? readDeployKeyMarker(pull.body, context.config.privateKey) : undefined
     if (record?.fleet !== fleet.id || pull.branch !== onboardingBranch(record.tenant)) continue
@@ -251,7 +250,7 @@ export async function leftKeys(
 }
 
 /** Keys that the App may not list it may not delete either. */
-function notVisible(error: unknown): readonly ListedDeployKey[] {
+function notVisible(error: unknown): readonly DeployKey[] {
   if (error instanceof BailiwickError && (error.code === 'not-permitted' || error.code === 'git-missing')) return []
   throw error
 }

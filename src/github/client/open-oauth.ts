@@ -65,27 +65,19 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       })
       if (response.status === 401) return 'signed-out'
       if (!response.ok) return 'hidden'
-      const { id, private: isPrivate, visibility, permissions } = await fieldsOf(response)
+      const { id, private: isPrivate, visibility } = await fieldsOf(response)
       if (typeof id !== 'number') return 'hidden'
       // visible to everyone unless GitHub says otherwise
       const isInternal = visibility === 'internal'
       const shown = isInternal ? 'internal' : isPrivate === true ? 'private' : 'public'
-      return { id, visibility: shown, maintains: isMaintainer(permissions) }
+      return { id, visibility: shown }
     },
   }
-}
-
-/** Missing permissions count as no role. */
-function isMaintainer(permissions: unknown): boolean {
-  if (typeof permissions !== 'object' || permissions === null) return false
-  const { admin, maintain } = permissions as { readonly admin?: unknown; readonly maintain?: unknown }
-  return admin === true || maintain === true
 }
 
 interface SeenRepository {
   readonly id: number
   readonly visibility: Visibility
-  readonly maintains: boolean
 }
 
 interface SignInRequest {

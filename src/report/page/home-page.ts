@@ -4,7 +4,7 @@ import { type Frame, layout } from './layout.ts'
 
 /** A page that is kept, as a list shows it. */
 export interface PageEntry extends PagePlace {
-  readonly kind: 'check' | 'cluster' | 'credentials' | 'fleet'
+  readonly kind: 'check' | 'cluster' | 'fleet'
   readonly sha?: string
   /** Of its page. */
   readonly path?: string

@@ -24,10 +24,6 @@ interface FleetLook {
   readonly reader?: Frame['reader']
   /** Absent: all of it. */
   readonly query?: FleetQuery
-  /** Whether the reader maintains the fleet's repository, and may see its credentials. */
-  readonly maintains?: boolean
-  /** Whether the page of its credentials is stored for this reader. */
-  readonly hasCredentials?: boolean
   /** Its open pull requests, as far as they are stored. */
   readonly pulls?: FleetPulls | undefined
   /** The newest entries of its trail, as far as they are stored. */
@@ -59,7 +55,7 @@ function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQu
   const parts = sectionsOf(page, look).map(([id, title, content]) => ({ id, title, content }))
   return layout(
     { title: `Fleet ${name}`, crumbs: [{ text: name, href: page.repository }, { text: 'fleet' }], reader: look.reader },
-    [head(page, look), contents(parts), fleetFilter(page, look.query, 'fleet'), parts.map(section)],
+    [head(page), contents(parts), fleetFilter(page, look.query, 'fleet'), parts.map(section)],
   )
 }
 
@@ -96,7 +92,7 @@ function sectionsOf(
   ]
 }
 
-function head(page: FleetPage, { maintains = false, hasCredentials = false }: FleetLook): Html {
+function head(page: FleetPage): Html {
   const { owner, repo, repository, branch, commit, at, assumed, clusters, tenants, counts, sources, notSeen } = page
   const all = (name: string, list: readonly unknown[]) => list.length + (page.left[name] ?? 0)
   const numbers = [
@@ -111,16 +107,8 @@ function head(page: FleetPage, { maintains = false, hasCredentials = false }: Fl
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
-${maintains && credentialsLine(hasCredentials ? `/credentials/${owner}/${repo}` : undefined)}
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 ${tiles(numbers)}`
-}
-
-/** For maintainers only: without a stored report the page does not exist. */
-function credentialsLine(address: string | undefined): Html {
-  if (address !== undefined)
-    return html`<p><a href="${address}">Credentials</a> <span class="dim small">for maintainers and admins of this repository</span></p>`
-  return html`<p class="dim small">Credentials are not listed: a maintainer writes the comment <code>/bailiwick credentials</code> on an issue of this repository.</p>`
 }
 
 /** Findings of the branch by tenant, each with its line at the evaluated commit. */

@@ -37,16 +37,6 @@ export const COMMANDS: readonly ListedCommand[] = [
     'Show which settings isolate the tenants of a cluster, and which are missing',
     async () => (await import('./audit.ts')).audit,
   ],
-  [
-    'credentials',
-    'List the credentials of tenants: plain text, missing, or encrypted for other recipients than .sops.yaml',
-    async () => (await import('./credentials.ts')).credentials,
-  ],
-  [
-    'policy',
-    'Evaluate the admission policies of a fleet for its own objects',
-    async () => (await import('./policy.ts')).policy,
-  ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
   ['graph', 'Draw the graph of a fleet for Mermaid or Graphviz', async () => (await import('./graph.ts')).graph],
   [
@@ -60,11 +50,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     'Write the files of a new tenant into the working copy',
     async () => (await import('./onboard.ts')).onboard,
   ],
-  [
-    'sops',
-    'Make the decryption key of a cluster, or encrypt files for the recipients of .sops.yaml',
-    async () => (await import('./sops.ts')).sops,
-  ],
+  ['sops', 'Make the decryption key of a cluster', async () => (await import('./sops.ts')).sops],
   [
     'offboard',
     'Remove a tenant from the working copy, in two changes',
@@ -82,11 +68,6 @@ export const COMMANDS: readonly ListedCommand[] = [
   ],
   ['doctor', 'Check an installation of the App', async () => (await import('./doctor.ts')).doctor],
   ['mcp', 'Serve editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
-  [
-    'completion',
-    'Print a script that completes commands and options in a shell',
-    async () => (await import('./completion.ts')).completion,
-  ],
 ]
 
 /** The command of that name and its summary; undefined if there is none. */

@@ -11,7 +11,7 @@ import { errorLine } from './terminal.ts'
 import { helpText } from './usage.ts'
 
 /** Removed commands that checked something: exit code 0 would claim that they still do. */
-const UNCHECKED: ReadonlySet<string> = new Set(['replay', 'validate'])
+const UNCHECKED: ReadonlySet<string> = new Set(['policy', 'replay', 'sops', 'validate'])
 
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or
@@ -19,16 +19,12 @@ const UNCHECKED: ReadonlySet<string> = new Set(['replay', 'validate'])
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
-    if (argv[0] === '__complete') {
-      const { complete } = await import('./complete.ts')
-      return say(io, (await complete(argv.slice(1))).map(word => `${word}\n`).join(''))
-    }
     const { rest, look } = globalOptions(argv)
     const [name, ...given] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(given[0], { ...io, ...look }))
-    const removed = removedWarning(`bailiwick ${name}`)
+    const removed = removedWarning(`bailiwick ${name}`) ?? removedWarning(`bailiwick ${name} ${given[0]}`)
     if (removed !== undefined) {
       io.stderr(`warning: ${removed}\n`)
       return UNCHECKED.has(name) ? 2 : 0

@@ -32,11 +32,6 @@ export function clusterPath(owner: string, repo: string, cluster: string): strin
   return `/clusters/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/${encodeURIComponent(cluster)}`
 }
 
-/** The path of the page of a fleet's credentials. */
-export function credentialsPath(owner: string, repo: string): string {
-  return `/credentials/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
-}
-
 /** Parses the path of a page; undefined if it is not one. Owner and repository must be valid GitHub names. */
 export function readPagePath(path: string): PageAddress | undefined {
   const [, kind, owner = '', repo = '', sha, check, more] = path.split('/')
@@ -44,7 +39,6 @@ export function readPagePath(path: string): PageAddress | undefined {
     return undefined
   if (kind === 'fleets' && sha === undefined) return { kind: 'fleet', owner, repo }
   if (kind === 'fleets' && sha === 'graph' && check === undefined) return { kind: 'graph', owner, repo }
-  if (kind === 'credentials' && sha === undefined) return { kind: 'credentials', owner, repo }
   if (kind === 'clusters' && sha !== undefined && check === undefined)
     return /^[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?$/.test(sha) ? { kind: 'cluster', owner, repo, cluster: sha } : undefined
   const isSha = sha !== undefined && /^[\da-f]{40}(?:[\da-f]{24})?$/.test(sha)
@@ -62,5 +56,5 @@ export type PageAddress =
       /** As checkIdOf gives it. */
       readonly check: string
     }
-  | { readonly kind: 'fleet' | 'graph' | 'credentials'; readonly owner: string; readonly repo: string }
+  | { readonly kind: 'fleet' | 'graph'; readonly owner: string; readonly repo: string }
   | { readonly kind: 'cluster'; readonly owner: string; readonly repo: string; readonly cluster: string }

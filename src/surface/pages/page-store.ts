@@ -4,7 +4,6 @@ import { withoutLogins } from '../../base/visible.ts'
 import type { Log } from '../../process/log.ts'
 import type { ClusterPage } from '../../report/cluster-page.ts'
 import type { CheckPage } from '../../report/page/check-page.ts'
-import type { CredentialsPage } from '../../report/page/credentials-page.ts'
 import type { FleetHistory } from '../../report/page/fleet-history.ts'
 import type { FleetPage } from '../../report/page/fleet-page.ts'
 import type { FleetPulls } from '../../report/page/fleet-pulls.ts'
@@ -25,7 +24,7 @@ const MIN_CHUNK = 64
 /** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
 export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
 
-type Page = CheckPage | ClusterPage | CredentialsPage | FleetPage
+type Page = CheckPage | ClusterPage | FleetPage
 
 /** Stores the content of pages for a while: one per check of a commit, fleet, and cluster of a repository. */
 export class PageStore {
@@ -55,10 +54,6 @@ export class PageStore {
 
   async cluster(owner: string, repo: string, cluster: string): Promise<ClusterPage | undefined> {
     return (await this.#read(clusterKey({ owner, repo }, cluster))) as ClusterPage | undefined
-  }
-
-  async credentials(owner: string, repo: string): Promise<CredentialsPage | undefined> {
-    return (await this.#read(credentialsKey({ owner, repo }))) as CredentialsPage | undefined
   }
 
   /** The open pull requests of a fleet; undefined if none were stored. */
@@ -133,7 +128,6 @@ type Name = Pick<Page, 'owner' | 'repo'>
 /** GitHub names ignore case. */
 const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
-const credentialsKey = (name: Name) => `${FORM} credentials ${nameOf(name)}`
 /** Not a page: lists of pages leave it out. */
 const historyKey = (name: Name) => `history ${FORM} ${nameOf(name)}`
 const pullsKey = (name: Name) => `pulls ${FORM} ${nameOf(name)}`
@@ -143,7 +137,6 @@ const clusterKey = (name: Name, cluster: string) => `${FORM} cluster ${nameOf(na
 
 function keyOf(page: Page): string {
   if (page.kind === 'cluster') return clusterKey(page, page.cluster)
-  if (page.kind === 'credentials') return credentialsKey(page)
   return page.kind === 'check' ? checkKey(page, page.headSha, checkIdOf(page.check)) : fleetKey(page)
 }
 
@@ -151,7 +144,7 @@ function entryOf(page: Page): PageEntry {
   const { kind, owner, repo, at, repositoryId, visibility } = page
   const known = { ...(repositoryId === undefined ? {} : { repositoryId }), ...(visibility ? { visibility } : {}) }
   const place = { kind, owner, repo, at, ...known }
-  if (page.kind === 'fleet' || page.kind === 'credentials') return place
+  if (page.kind === 'fleet') return place
   if (page.kind === 'cluster') return { ...place, path: clusterPath(owner, repo, page.cluster), title: page.cluster }
   const { headSha: sha, check, title, conclusion } = page
   const about = subjectOf(page).slice(0, 200)

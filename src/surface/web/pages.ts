@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../../base/errors.ts'
-import { renderCredentialsPage } from '../../report/page/credentials-page.ts'
 import { readFleetQuery } from '../../report/page/fleet-query.ts'
 import { homePage, nothingHere, noticePage, type PageEntry, signedOut, signInOff } from '../../report/page/home-page.ts'
 import { renderCheckPage } from '../../report/page/render-check-page.ts'
@@ -116,26 +115,12 @@ export class Pages {
       if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
       return renderClusterPage(page, { reader: person, page: Number(query.get('page') ?? 1) })
     }
-    if (address.kind === 'credentials') {
-      if (!(await reader.mayMaintain(owner, repo, undefined))) return undefined
-      const page = await store.credentials(owner, repo)
-      if (!page || !(await reader.mayMaintain(owner, repo, page))) return undefined
-      const asked = (name: string) => (query.get(name) ?? '').slice(0, 200)
-      const look = { kind: asked('kind'), search: asked('search'), page: Number(query.get('page') ?? 1) }
-      return renderCredentialsPage(page, { reader: person, ...look })
-    }
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
     if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
     const queue = await queueDepths().catch(() => undefined) // the page shows that the queue does not respond
-    const maintains = await reader.mayMaintain(owner, repo, page)
-    const [pulls, history, credentials] = await Promise.all([
-      store.pulls(owner, repo),
-      store.history(owner, repo),
-      maintains ? store.credentials(owner, repo) : undefined,
-    ])
-    const hasCredentials = credentials !== undefined && (await reader.mayMaintain(owner, repo, credentials))
-    const look = { reader: person, query: readFleetQuery(query), maintains, hasCredentials, queue, pulls, history }
+    const [pulls, history] = await Promise.all([store.pulls(owner, repo), store.history(owner, repo)])
+    const look = { reader: person, query: readFleetQuery(query), queue, pulls, history }
     return renderFleetPage(page, look)
   }
 

@@ -150,7 +150,6 @@ export class PersonGate implements PageAccess {
     return {
       login: session.login,
       mayRead: async (...asked) => (await seen(...asked)) !== undefined,
-      mayMaintain: async (...asked) => (await seen(...asked))?.maintains === true,
     }
   }
 
@@ -188,8 +187,6 @@ export interface Visitor {
    * not for a later one of that name, and for its audience then, and not for a wider one now.
    */
   mayRead(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
-  /** Whether the person maintains or administers the repository by GitHub, and may read what was made for it. */
-  mayMaintain(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
 }
 
 /** The audience of a page. */
@@ -219,7 +216,7 @@ export const loopbackGate: PageAccess = {
 /** Admits no one: sign-in is not configured. */
 export const closedGate: PageAccess = { admit: async () => 'off' }
 
-const EVERYTHING: Visitor = { mayRead: async () => true, mayMaintain: async () => true }
+const EVERYTHING: Visitor = { mayRead: async () => true }
 
 /** The session of a signed-in person. */
 interface Session {
@@ -297,8 +294,6 @@ interface People {
 interface SeenRepository {
   readonly id: number
   readonly visibility: Visibility
-  /** Whether their role there is maintain or admin. */
-  readonly maintains: boolean
 }
 
 interface ExchangeRequest {

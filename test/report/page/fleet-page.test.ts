@@ -236,17 +236,6 @@ describe('the query of a request', () => {
   })
 })
 
-test('credentials are offered to those who may see them', () => {
-  const page = pageOf({})
-  expect(renderFleetPage(page, { queue: [], maintains: true, hasCredentials: true })).toContain(
-    'href="/credentials/acme/fleet"',
-  )
-  // there is no page to lead to before the command has run
-  expect(renderFleetPage(page, { queue: [], maintains: true })).not.toContain('href="/credentials')
-  expect(renderFleetPage(page, { queue: [], maintains: true })).toContain('/bailiwick credentials')
-  expect(renderFleetPage(page, { queue: [] })).not.toContain('/credentials/')
-})
-
 test('the queue shows what is not zero', () => {
   const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 }
   const queue = [

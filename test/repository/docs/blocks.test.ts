@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { removedWarning } from '../../../src/base/removed.ts'
 import { COMMANDS } from '../../../src/surface/cli/commands.ts'
-import { commandWords } from '../../../src/surface/cli/complete.ts'
 import { commands } from '../../../workers/commands/registry.ts'
 import { blocksOf } from './blocks-of.ts'
+import { commandOptions } from './command-options.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -71,9 +71,9 @@ describe.each(pages)('%s', page => {
   })
 
   test('names only commands and options that exist', async () => {
-    const options = new Map<string, ReadonlyMap<string, unknown>>()
-    for (const [name] of COMMANDS) options.set(name, (await commandWords(name)).options)
-    for (const name of ['version', 'help', '--version', '--help']) options.set(name, new Map())
+    const options = new Map<string, ReadonlySet<string>>()
+    for (const [name] of COMMANDS) options.set(name, await commandOptions(name))
+    for (const name of ['version', 'help', '--version', '--help']) options.set(name, new Set())
     const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
     const snippets = [
       ...read(page)

@@ -237,9 +237,8 @@ describe('where a command line stands', () => {
 test('no command that reads a fleet ends with 0 where there is none', async () => {
   const dir = scratch()
   for (const argv of [
-    ...['check', 'fix', 'baseline', 'audit', 'credentials', 'graph'].map(name => [name]),
+    ...['check', 'fix', 'baseline', 'audit', 'graph'].map(name => [name]),
     ...[
-      ['policy', 'test'],
       ['access', 'apps'],
       ['can-i', 'get', 'pods', '-n', 'apps', '--as', 'a'],
     ],

@@ -3,6 +3,9 @@ import { run, scratch } from './run-main.ts'
 
 test.each([
   ['replay', 2],
+  ['policy', 2],
+  ['credentials', 0],
+  ['completion', 0],
   ['move', 0],
   ['rename', 0],
   ['hand-over', 0],
@@ -10,6 +13,14 @@ test.each([
   const { code, stdout, stderr } = await run(scratch(), name, 'x', '--some', 'option')
   expect([code, stdout]).toEqual([exit, ''])
   expect(stderr).toMatch(/^warning: bailiwick [a-z-]+: removed\. [^\n]+\n$/)
+})
+
+test('sops updatekeys is the one of SOPS', async () => {
+  const { code, stdout, stderr } = await run(scratch(), 'sops', 'updatekeys')
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toBe(
+    'warning: bailiwick sops updatekeys: removed. Nothing was encrypted. Run `sops updatekeys` of SOPS on each file.\n',
+  )
 })
 
 test.each([['-o', 'junit'], ['-ojunit'], ['--output', 'junit'], ['--output=junit']])(

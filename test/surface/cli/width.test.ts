@@ -83,8 +83,6 @@ const runsOf = (fleet: string, { tenant, namespace, cluster }: Names): Record<st
     ['audit', fleet],
     ['audit', fleet, '--tenant', tenant],
   ],
-  credentials: [['credentials', fleet]],
-  policy: [['policy', 'test', fleet]],
   explain: [['explain'], ['explain', 'namespace-confinement']],
   graph: 'prints a graph for another program',
   'worker-rbac': 'prints manifests',

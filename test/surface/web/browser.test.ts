@@ -19,12 +19,6 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[]
 }
 
-async function listCredentials(stage: StagedPages['stage']): Promise<void> {
-  const { number: issue } = stage.github.issue({ repo: 'acme/fleet', title: 'Which keys are there?', as: 'ada' })
-  stage.github.comment({ repo: 'acme/fleet', issue, as: 'ada', body: '/bailiwick credentials' })
-  await stage.settle()
-}
-
 describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90_000 }, () => {
   let staged: StagedPages
   let browser: Browser
@@ -32,7 +26,6 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
   beforeAll(async () => {
     ;[staged, browser] = await Promise.all([startStagedPages(), openChromium()])
     const { red, green, fleet, stage } = staged
-    await listCredentials(stage)
     pages = [
       ['a verdict that holds back', red],
       ['a verdict that lets through', green],
@@ -41,7 +34,6 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
       ['no address', `${stage.site.url}/no/such/page`],
       ['a fleet', `${fleet}?namespace=apps`],
       ['the graph', `${fleet}/graph?zoom=200`],
-      ['the credentials', `${stage.site.url}/credentials/acme/fleet`],
       ['nothing', `${stage.site.url}/fleets/acme/none`],
     ]
   }, 120_000)

@@ -1,7 +1,6 @@
 import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings.ts'
 import { checkPageOf, fleetPageOf } from '../../../src/report/page/build-pages.ts'
 import type { CheckPage } from '../../../src/report/page/check-page.ts'
-import { type CredentialsPage, credentialsPageOf } from '../../../src/report/page/credentials-page.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
 import type { EvaluatedNode } from '../../../src/rules/model/finding.ts'
 import { CHECK_NAME } from '../../../src/verdict/check-names.ts'
@@ -69,30 +68,4 @@ export function sampleFleet(place: { readonly repositoryId?: number } = {}): Fle
     access: { namespaces: [], left: 0 },
   }
   return atOnce(fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-21T20:00:00.000Z', ...place }))
-}
-
-/** The page of the credentials of a fleet with that many tenants. */
-export function sampleCredentials(tenants = 2, place: { readonly repositoryId?: number } = {}): CredentialsPage {
-  const names = Array.from({ length: tenants }, (_, at) => `tenant-${at + 1}`)
-  const note = 'made 2026-01-02, 323 days old, last used 2026-11-20'
-  return credentialsPageOf({
-    ...{ owner: 'acme', repo: 'fleet', repository: 'https://github.com/acme/fleet', commit: SHA },
-    ...{ at: '2026-11-21T20:00:00.000Z', visibility: 'private', ...place },
-    groups: [
-      {
-        ...{ kind: 'in-clear', title: 'Plain-text Secrets', tone: 'bad' },
-        rows: [
-          { subject: 'Secret apps/<b>open</b>', note: 'has plain-text values', file: 'tenants/open.yaml', line: 3 },
-        ],
-      },
-      {
-        ...{ kind: 'key', title: 'Deploy keys', tone: 'good' },
-        rows: names.map(name => ({ subject: `${name} (https://github.com/acme/${name})`, note })),
-      },
-      {
-        ...{ kind: 'not-visible', title: 'Not visible', tone: 'note' },
-        rows: names.map(name => ({ subject: '', note: `Secret auth of tenant ${name}: git does not have it` })),
-      },
-    ],
-  })
 }

@@ -7,7 +7,7 @@ import { MemoryTtlStore } from '../../../src/surface/pages/ttl-store.ts'
 import { startServer, type WebServer } from '../../../src/surface/web/server.ts'
 import { type FakeGitHub, startGitHub } from '../../../tools/github/start.ts'
 import { environment } from '../config/environment-of.ts'
-import { SHA, sampleCredentials, sampleFleet, samplePage } from './sample-pages.ts'
+import { SHA, sampleFleet, samplePage } from './sample-pages.ts'
 
 const PUBLIC = 'https://bailiwick.example.com'
 const lines: string[] = []
@@ -36,7 +36,6 @@ beforeAll(async () => {
   await store.keep(samplePage({ repositoryId: repositoryId('acme/fleet') }))
   await store.keep(samplePage({ repo: 'ops-team', headSha: 'b'.repeat(40) }))
   await store.keep(sampleFleet({ repositoryId: repositoryId('acme/fleet') }))
-  await store.keep(sampleCredentials(2, { repositoryId: repositoryId('acme/fleet') }))
 })
 afterAll(async () => {
   await server.close(100)
@@ -146,24 +145,6 @@ describe('who signed in', () => {
   test.each(elsewhere)('never goes to %s', async to => {
     const visitor = new Visitor()
     expect((await visitor.signIn('ada', `?to=${encodeURIComponent(to)}`)).headers.get('location')).toBe('/')
-  })
-
-  test('sees the credentials only as maintainer or admin of the fleet', async () => {
-    const path = '/credentials/acme/fleet'
-    const ada = await signedIn('ada')
-    expect(await (await ada.get(path)).text()).toContain('Credentials of acme/fleet')
-    // otto may read the fleet, and its page
-    const otto = await signedIn('otto')
-    const [seen, own] = [await otto.get('/fleets/acme/fleet'), await ada.get('/fleets/acme/fleet')]
-    expect([seen.status, (await seen.text()).includes(path)]).toEqual([200, false])
-    expect(await own.text()).toContain(`href="${path}"`)
-    expect((await otto.get('/fleets/acme/fleet/graph')).status).toBe(200)
-    const [refused, missing] = [await otto.get(path), await otto.get('/credentials/acme/none')]
-    expect([refused.status, await refused.text()]).toEqual([404, await missing.text()])
-    expect((await (await signedIn('mallory')).get(path)).status).toBe(404)
-    expect((await new Visitor().get(path)).headers.get('location')).toBe(`/login?to=${encodeURIComponent(path)}`)
-    // the list of pages names it to nobody
-    expect(await (await otto.get('/')).text()).not.toContain('credentials')
   })
 
   test('and may not read gets what everybody gets where there is no page', async () => {

@@ -11,7 +11,7 @@ const workers = globSync('workers/**/*.ts', { cwd: root })
 
 test('commands that decide nothing are these, and no others', () => {
   const none = commands.filter(({ decision }) => decision === 'none').map(({ name }) => name)
-  expect(none.sort()).toEqual(['check', 'credentials', 'diff', 'explain', 'help', 'status'])
+  expect(none.sort()).toEqual(['check', 'diff', 'explain', 'help', 'status'])
 })
 
 /** Kinds of earlier releases, whose entries are still read. */
