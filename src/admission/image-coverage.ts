@@ -1,14 +1,9 @@
-import { oncePer } from '../base/once-per.ts'
-import { PolicyExpression } from '../expr/libraries/kubernetes-library.ts'
-import { kyvernoLibrary } from '../expr/libraries/kyverno-library.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { kindOfId, type Rendered } from '../fleet/facts/object-table.ts'
-import { at, itemsOf, type Node, stringAt } from '../kube/node.ts'
-import { idOf, type KubeObject } from '../kube/object.ts'
+import { idOf } from '../kube/object.ts'
 import { userInfo } from '../kube/rbac/policy-rule.ts'
 import { resourceOf } from '../kube/rbac/resources.ts'
 import { type AdmissionRequest, type AdmissionWorld, worldOf } from './admission/admission-request.ts'
-import { areMet, type CelPolicy, compilePolicy } from './admission/native-policy.ts'
 import {
   IMAGE_POLICY,
   type ImageRule,
@@ -34,7 +29,7 @@ import { appliesRule, ruleWorld } from './kyverno/evaluate-rule.ts'
 import { kyvernoSettings } from './kyverno/kyverno-settings.ts'
 import { CLUSTER_POLICY, computedRules, POLICY, type WrittenRule } from './kyverno/policy-rules.ts'
 import { type RuleRequest, ruleRequestOf } from './kyverno/rule-request.ts'
-import { validatingActionOf, validatingScope } from './kyverno/validating-engine.ts'
+import { validatingActionOf } from './kyverno/validating-engine.ts'
 
 /** Whether a policy of the fleet asks for a signature of an image. The signature itself is not evaluated offline. */
 export interface ImageCoverage {
@@ -220,104 +215,17 @@ function listAt(entry: Fields, key: string): string[] {
 const textsOf = (values: readonly (ContextValue | undefined)[]): string[] =>
   values.filter(one => typeof one === 'string' && one !== '') as string[]
 
-/** Kyverno's ImageValidatingPolicies and NamespacedImageValidatingPolicies that select a request (pkg/cel/policies/ivpol). */
-function validatingImageRules(world: AdmissionWorld, request: AdmissionRequest): ImageRule[] {
-  const { namespace } = request.id
-  const own = namespace ? world.policiesIn(NAMESPACED_IMAGE_POLICY, namespace) : []
-  return [...world.policies(IMAGE_POLICY), ...own].flatMap(object => {
-    if (stringAt(object.root, ['spec', 'evaluation', 'mode']) === 'JSON') return []
-    const policy = compiled(object)
-    const selected = selects(policy, world, request)
-    if (selected === false) return []
-    const { kind, namespace: place, name } = policy
-    return [
-      {
-        policy: { kind, namespace: place, name },
-        rule: '',
-        origin: object.root.origin,
-        enforces: validatingActionOf(object) === 'deny',
-        ...(selected === true ? {} : { why: selected }),
-        verdict: (use: ImageUse) => validatingVerdictOf(use, policy),
-      },
-    ]
+/** Kyverno's ImageValidatingPolicies and NamespacedImageValidatingPolicies: what they cover is not evaluated. */
+function validatingImageRules(world: AdmissionWorld, { id }: AdmissionRequest): ImageRule[] {
+  const own = id.namespace ? world.policiesIn(NAMESPACED_IMAGE_POLICY, id.namespace) : []
+  return [...world.policies(IMAGE_POLICY), ...own].map((object): ImageRule => {
+    const { kind, namespace, name } = idOf(object)
+    return {
+      policy: { kind, namespace, name },
+      rule: '',
+      origin: object.root.origin,
+      enforces: validatingActionOf(object) === 'deny',
+      verdict: () => ({ state: 'unknown', why: `policies of kind ${kind} are not evaluated` }),
+    }
   })
-}
-
-const compiled = oncePer((object: KubeObject) => compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary }))
-
-/** A text: why that is not known. */
-function selects(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest): boolean | string {
-  const scope = validatingScope(policy, world, request)
-  if ('verdicts' in scope) {
-    const unclear = scope.verdicts.find(one => 'unclear' in one)
-    return unclear && 'unclear' in unclear ? unclear.unclear : false
-  }
-  if (scope.isExcepted) return false
-  const isMet = areMet(policy, policy.conditions, world, request)
-  if (typeof isMet === 'boolean') return isMet
-  return 'unclear' in isMet ? isMet.unclear : isMet.refused
-}
-
-const VERIFIES = /\bverify(?:Image|Attestation)Signatures\b/
-
-function validatingVerdictOf({ written, list }: ImageUse, policy: CelPolicy): ImageVerdict {
-  const spec = at(policy.object.root, ['spec'])
-  const texts = [...policy.validations, ...policy.variables].map(({ text }) => text)
-  if (!texts.some(text => VERIFIES.test(text)))
-    return { state: 'unmatched', why: 'its validations verify no signature' }
-  if (written === undefined) return { state: 'unknown', why: 'only the cluster knows the image' }
-  const matched = isMatched(itemsOf(at(spec, ['matchImageReferences'])), written)
-  if (typeof matched === 'string') return { state: 'unknown', why: matched }
-  if (!matched) return { state: 'unmatched', why: 'matchImageReferences does not match the image as it is written' }
-  const isNamed = texts.some(text =>
-    new RegExp(`\\bimages(?:\\.${list}\\b|\\s*(?:\\[|\\.(?!\\w*[cC]ontainers\\b)))`).test(text),
-  )
-  if (isNamed) return { state: 'verified' }
-  const why = `its validations do not name images.${list}`
-  const required = at(spec, ['validationConfigurations', 'required'])
-  // later versions of Kyverno refuse matched images that no validation verified
-  const isRequired = !(required?.type === 'scalar' && required.value === false)
-  return { state: isRequired ? 'unknown' : 'unmatched', why }
-}
-
-/** Whether an image is selected, as it is written; no references select every image. */
-function isMatched(references: readonly Node[], image: string): boolean | string {
-  if (references.length === 0) return true
-  const answers = references.map(one => {
-    const glob = stringAt(one, ['glob']) ?? ''
-    return glob === '' ? byExpression(stringAt(one, ['expression']) ?? '', image) : byGlob(glob, image)
-  })
-  if (answers.includes(true)) return true
-  return answers.find(one => typeof one === 'string') ?? false
-}
-
-function byExpression(text: string, image: string): boolean | string {
-  const expression = PolicyExpression.compile(text, kyvernoLibrary)
-  if ('problem' in expression) return `matchImageReferences is not supported: ${expression.problem}`
-  const outcome = expression.evaluate(new Map([['ref', image]]))
-  if ('value' in outcome) return outcome.value === true
-  return 'error' in outcome ? outcome.error : outcome.notEvaluated
-}
-
-const MAX_ALTERNATIVES = 100
-
-/** Globs of github.com/gobwas/glob without separators: `*` is any text, `?` one character, `{a,b}` alternatives. */
-function byGlob(glob: string, image: string): boolean | string {
-  if (/[[\]\\!]/.test(glob)) return 'matchImageReferences uses a glob with brackets or escapes'
-  const patterns = alternatives(glob)
-  if (!patterns) return `matchImageReferences uses a glob with nested or more than ${MAX_ALTERNATIVES} alternatives`
-  return patterns.some(pattern => matchesWildcard(pattern, image))
-}
-
-/** A glob for each alternative; undefined where braces are nested or not closed, or where there are too many. */
-function alternatives(glob: string): string[] | undefined {
-  let made = ['']
-  for (const part of glob.split(/(\{[^{}]*\})/)) {
-    const isChoice = part.startsWith('{') && part.endsWith('}')
-    if (!isChoice && /[{}]/.test(part)) return undefined
-    const options = isChoice ? part.slice(1, -1).split(',') : [part]
-    if (made.length * options.length > MAX_ALTERNATIVES) return undefined
-    made = made.flatMap(before => options.map(option => before + option))
-  }
-  return made
 }

@@ -7,6 +7,8 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     'commitStatuses of clusters.yaml',
     'Set `events` to the address of notification-controller, and write a Provider of type github there. Then remove the key.',
   ],
+  ['-o mermaid', 'It is the only format.'],
+  ['-o dot', 'The graph is printed for Mermaid.'],
   ['-o json-lines', 'The result is printed as text. Use `-o json` for programs.'],
   ['-o junit', 'The result is printed as text. Use `-o json` for programs.'],
   ['kyverno-test.yaml', 'It was not run. Run `kyverno test` with the command line of Kyverno.'],

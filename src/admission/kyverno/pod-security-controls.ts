@@ -117,17 +117,6 @@ const seLinux = (types: ReadonlySet<string>): Check => {
 const TYPES = ['', 'container_t', 'container_init_t', 'container_kvm_t']
 
 const isSeccomp = (type: unknown) => type === 'RuntimeDefault' || type === 'Localhost'
-const SECCOMP = 'seccomp.security.alpha.kubernetes.io/pod'
-const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
-const seccompAnnotations: Check = pod =>
-  [SECCOMP, ...pod.containers.map(({ name }) => SECCOMP_OF_CONTAINER + name)].flatMap(key => {
-    const value = partAt(pod.annotations, key)
-    const text = textIn(value)
-    const isAllowed = text === 'runtime/default' || text === 'docker/default' || text.startsWith('localhost/')
-    return value === undefined || isAllowed ? [] : [fault(`metadata.annotations[${key}]`, text)]
-  })
-const seccomp = required(['seccompProfile', 'type'], isSeccomp, false)
-
 const SYSCTLS: readonly (readonly [since: number, names: readonly string[]])[] = [
   [
     0,
@@ -187,20 +176,14 @@ export const CONTROLS: readonly Control[] = [
   {
     id: 'allowPrivilegeEscalation',
     level: 'restricted',
-    versions: [
-      [8, escalation],
-      [25, unlessWindows(escalation)],
-    ],
+    versions: [[0, unlessWindows(escalation)]],
   },
   { id: 'appArmorProfile', level: 'baseline', versions: [[0, appArmor]] },
   { id: 'capabilities_baseline', level: 'baseline', versions: [[0, added(name => ADDED.has(name))]] },
   {
     id: 'capabilities_restricted',
     level: 'restricted',
-    versions: [
-      [22, capabilities],
-      [25, unlessWindows(capabilities)],
-    ],
+    versions: [[0, unlessWindows(capabilities)]],
   },
   { id: 'hostNamespaces', level: 'baseline', versions: [[0, hostNamespaces]] },
   { id: 'hostPathVolumes', level: 'baseline', versions: [[0, hostPaths]] },
@@ -237,7 +220,7 @@ export const CONTROLS: readonly Control[] = [
     level: 'restricted',
     versions: [[0, required(['runAsNonRoot'], value => value === true, true)]],
   },
-  { id: 'runAsUser', level: 'restricted', versions: [[23, ofBoth(['runAsUser'], value => value === 0)]] },
+  { id: 'runAsUser', level: 'restricted', versions: [[0, ofBoth(['runAsUser'], value => value === 0)]] },
   {
     id: 'seLinuxOptions',
     level: 'baseline',
@@ -249,18 +232,12 @@ export const CONTROLS: readonly Control[] = [
   {
     id: 'seccompProfile_baseline',
     level: 'baseline',
-    versions: [
-      [0, seccompAnnotations],
-      [19, ofBoth(['seccompProfile', 'type'], type => !isSeccomp(type))],
-    ],
+    versions: [[0, ofBoth(['seccompProfile', 'type'], type => !isSeccomp(type))]],
   },
   {
     id: 'seccompProfile_restricted',
     level: 'restricted',
-    versions: [
-      [19, seccomp],
-      [25, unlessWindows(seccomp)],
-    ],
+    versions: [[0, unlessWindows(required(['seccompProfile', 'type'], isSeccomp, false))]],
   },
   { id: 'sysctls', level: 'baseline', versions: [0, 27, 29, 32].map(minor => [minor, sysctls(minor)] as const) },
   {

@@ -2,8 +2,6 @@ import { visible } from '../../base/visible.ts'
 import { type FleetNode, whyIncomplete } from '../../fleet/model/fleet.ts'
 import { shortUrl } from '../text/place.ts'
 
-export type GraphFormat = 'mermaid' | 'dot'
-
 interface Drawing {
   readonly nodes: readonly FleetNode[]
   /** Node ids in the drawing; they contain no text from a repository. */
@@ -11,12 +9,11 @@ interface Drawing {
   readonly sources: ReadonlyMap<string, readonly FleetNode[]>
 }
 
-/** Draws the graph of a fleet: edges from sources to Kustomizations, and from Kustomizations to the ones that they apply. Repository text appears only in labels. */
-export function graphText(nodes: readonly FleetNode[], format: GraphFormat): string {
+/** Draws the graph of a fleet for Mermaid: edges from sources to Kustomizations, and from Kustomizations to the ones that they apply. Repository text appears only in labels. */
+export function graphText(nodes: readonly FleetNode[]): string {
   const idOf = new Map(nodes.map((node, index) => [node.key, `n${index}`]))
   const drawing = { nodes, idOf, sources: Map.groupBy(nodes, sourceName) }
-  const lines = format === 'mermaid' ? mermaid(drawing) : dot(drawing)
-  return `${lines.join('\n')}\n`
+  return `${mermaid(drawing).join('\n')}\n`
 }
 
 function sourceName({ source }: FleetNode): string {
@@ -80,36 +77,6 @@ function mermaid({ nodes, idOf, sources }: Drawing): string[] {
     ...[...sources.values()].flatMap((own, index) => own.map(node => `  s${index} --> ${idOf.get(node.key)}`)),
     ...edges(nodes, idOf).map(([from, to]) => `  ${from} ==> ${to}`),
     ...Object.entries(MERMAID_LOOKS).map(([name, style]) => `  classDef ${name} ${style}`),
-  ]
-}
-
-const DOT_LOOKS: Readonly<Record<Look, string>> = {
-  failed: 'color="#cf222e", penwidth=2',
-  dashed: 'style=dashed',
-  tenant: 'color="#0969da"',
-  platform: 'color="#57606a"',
-}
-
-/** Graphviz decodes entities of HTML in a label. */
-const dotText = (lines: readonly string[]) =>
-  `"${lines.map(line => line.replaceAll('&', '&amp;').replaceAll('\\', '\\\\').replaceAll('"', '\\"')).join('\\n')}"`
-
-function dot({ nodes, idOf, sources }: Drawing): string[] {
-  const clusters = [...Map.groupBy(nodes, ({ cluster }) => cluster)]
-  return [
-    'digraph fleet {',
-    '  rankdir=LR',
-    '  node [shape=box]',
-    ...[...sources.keys()].map((name, index) => `  s${index} [shape=cylinder, label=${dotText([visible(name, 160)])}]`),
-    ...clusters.flatMap(([cluster, own], index) => [
-      `  subgraph cluster_${index} {`,
-      `    label=${dotText([visible(cluster, 100)])}`,
-      ...own.map(node => `    ${idOf.get(node.key)} [label=${dotText(labelOf(node))}, ${DOT_LOOKS[lookOf(node)]}]`),
-      '  }',
-    ]),
-    ...[...sources.values()].flatMap((own, index) => own.map(node => `  s${index} -> ${idOf.get(node.key)}`)),
-    ...edges(nodes, idOf).map(([from, to]) => `  ${from} -> ${to} [penwidth=2]`),
-    '}',
   ]
 }
 

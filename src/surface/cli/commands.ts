@@ -38,7 +38,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     async () => (await import('./audit.ts')).audit,
   ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
-  ['graph', 'Draw the graph of a fleet for Mermaid or Graphviz', async () => (await import('./graph.ts')).graph],
+  ['graph', 'Draw the graph of a fleet for Mermaid', async () => (await import('./graph.ts')).graph],
   [
     'worker-rbac',
     'Print the least rights of a worker for a cluster',

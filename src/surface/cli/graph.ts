@@ -11,19 +11,17 @@ export const graph: Command = {
     PART[0],
     ['[--tenant NAME]...', 'only this tenant and the Kustomizations that apply it (repeatable)'],
     ...FLEET,
-    ['[-o mermaid|dot]', 'mermaid for Markdown on GitHub (default), dot for Graphviz'],
   ],
   notes:
     'Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done; 2: a Kustomization could not be rendered.',
   async run(given, io) {
-    const output = given.format === 'dot' ? 'dot' : 'mermaid'
     const { fleet } = await readFleet(given, io.cwd)
     const part = fleetPart(fleet, given)
     const nodes = withParents(fleet.nodes, fleet.nodes.filter(part.has))
     for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
-    const text = graphText(nodes, output)
+    const text = graphText(nodes)
     io.stdout(text)
-    if (output === 'mermaid' && isTooLarge(text)) io.stderr(TOO_LARGE)
+    if (isTooLarge(text)) io.stderr(TOO_LARGE)
     const failed = nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     return failed.length > 0 ? 2 : 0
@@ -34,6 +32,6 @@ export const graph: Command = {
 const MAX_TEXT = 50_000
 const MAX_EDGES = 500
 const TOO_LARGE =
-  'note: Mermaid draws no more than 50,000 characters and 500 edges, so GitHub does not show this drawing. Draw a part with --cluster or --tenant, or use -o dot.\n'
+  'note: Mermaid draws no more than 50,000 characters and 500 edges, so GitHub does not show this drawing. Draw a part with --cluster or --tenant.\n'
 
 const isTooLarge = (text: string) => text.length > MAX_TEXT || text.split(/ (?:-->|==>) /).length - 1 > MAX_EDGES

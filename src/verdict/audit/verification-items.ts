@@ -135,7 +135,6 @@ export function* imageItems(audited: AuditedCluster): Iterable<AuditItem> {
     if (found.length > 0) yield withoutPolicy(found, unseen)
     return
   }
-  for (const { object, enforces } of policies) yield policyItem(object, enforces, found)
   for (const [tenant, own] of byTenant(found)) yield* itemsOf(tenant, own, unseen)
   yield* releaseItems(audited)
   yield* customItems(audited)
@@ -159,31 +158,6 @@ function withoutPolicy(found: readonly Found[], unseen: string | undefined): Aud
     state: 'unknown',
     message: unseen ? `${message}; ${unseen}` : message,
     fix: 'Add a Kyverno ClusterPolicy with verifyImages, or an ImageValidatingPolicy, for the images of tenants.',
-  }
-}
-
-/** What one policy covers: a policy that covers nothing protects nothing. */
-function policyItem(object: KubeObject, enforces: boolean, found: readonly Found[]): AuditItem {
-  const { kind, namespace, name } = idOf(object)
-  const isOf = ({ by, state }: Found) =>
-    (state === 'enforced' || state === 'audited') &&
-    by?.policy.kind === kind &&
-    by.policy.namespace === namespace &&
-    by.policy.name === name
-  const of = namesOf(found.filter(isOf))
-  const effect = enforces
-    ? 'refuses images without a valid signature'
-    : 'is in Audit: Kyverno reports an image without a valid signature, and runs it'
-  const covers =
-    of.length === 0
-      ? 'no image that the fleet renders'
-      : `${counted(of.length, 'image')} of the fleet: ${fewNames(of.map(shown))}`
-  return {
-    ...{ check: IMAGE_CHECK, subject: namespace ? `${namespace}/${name}` : name, why: IMAGE_WHY },
-    state: !enforces ? 'weak' : of.length === 0 ? 'unknown' : 'ok',
-    message: `${kind} ${shown(name)} ${effect}. It covers ${covers}; the signatures are not evaluated offline`,
-    fix: enforces ? '' : 'Set the failure action to Enforce once the reports of the policy are clean.',
-    origin: place(originAt(object.root, ['metadata', 'name'])),
   }
 }
 

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { visible } from '../../../src/base/visible.ts'
 import type { FleetNode } from '../../../src/fleet/model/fleet.ts'
-import { type GraphFormat, graphText } from '../../../src/report/formats/graph-text.ts'
+import { graphText } from '../../../src/report/formats/graph-text.ts'
 import { findProgram, programs } from '../../repository/runner/programs.ts'
 import { noChromium, openChromium } from '../../surface/web/chromium.ts'
 
@@ -15,8 +14,6 @@ const NAMES: Readonly<Record<string, string>> = {
   quotes: `a"b'c\`d`,
   'brackets of every form': '[(x)] {{y}} ((z)) >w] [/v/] [\\u\\] <|-t-|>',
   'the end of a label': 'x"]:::failed\nclick n0 "javascript:alert(1)"',
-  'a label of dot that ends': 'x", color="red"]; evil [label="y',
-  'escapes of dot': '\\N \\G \\E \\l \\r \\n \\\\ \\" \\',
   entities: '&lt;b&gt; &amp; &#35; &#x41; #35; #quot; #lt; &quot;',
   tags: '<b>bold</b> <br> <img src=x onerror=alert(1)> <script>alert(1)</script>',
   directives: '%%{init: {"theme": "dark"}}%% %% comment // /* */ # ; --- title: x',
@@ -57,45 +54,6 @@ const expected = (text: string) => {
 }
 const squeezed = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
-const drawn = (nodes: readonly FleetNode[], format: GraphFormat) => graphText(nodes, format)
-
-const dot = findProgram('dot')
-
-describe.skipIf(!dot)(`Graphviz${dot ? '' : ` (no dot: ${programs.dot.get})`}`, () => {
-  const svgOf = (text: string) => {
-    const { status, stdout, stderr } = spawnSync(dot!, ['-Tsvg'], { input: text, encoding: 'utf8' })
-    expect({ status, stderr: stderr.replaceAll(/^.*(?:Fontconfig|Pango).*$/gm, '').trim() }).toEqual({
-      status: 0,
-      stderr: '',
-    })
-    return stdout
-  }
-  const decoded = (text: string) =>
-    text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/g, (_, decimal, hex, name) => {
-      if (name !== undefined) return { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }[name as 'lt'] ?? `?${name}`
-      return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
-    })
-  /** The parts of an SVG of one class, with the text in each. */
-  const partsOf = (svg: string, kind: string) =>
-    svg
-      .split(/<g id="[^"]*" class="/)
-      .filter(part => part.startsWith(`${kind}"`))
-      .map(part =>
-        squeezed([...part.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => decoded(text!)).join(' ')),
-      )
-
-  test.each(graphs)('$what', ({ text, nodes }) => {
-    const svg = svgOf(drawn(nodes, 'dot'))
-    const boxes = partsOf(svg, 'node')
-    expect(boxes.filter(box => / objects(, suspended)?$/.test(box)).sort()).toEqual(expected(text))
-    const isPlain = text === 'plain'
-    expect(boxes).toHaveLength(isPlain ? 4 : 5)
-    expect(partsOf(svg, 'edge')).toHaveLength(4)
-    expect(partsOf(svg, 'cluster').sort()).toEqual([squeezed(visible(text, 100)), 'plain'].sort())
-    expect(svg).not.toMatch(/<a |<script|<image/)
-  })
-})
-
 const mermaid = findProgram('mermaid.min.js')
 const noBrowser = mermaid ? noChromium() : `no mermaid: ${programs['mermaid.min.js'].get}`
 
@@ -118,7 +76,7 @@ describe.skipIf(noBrowser)(`Mermaid in a browser${noBrowser ? ` (${noBrowser})` 
   }
 
   test.each(graphs)('$what', async ({ text, nodes }) => {
-    const source = drawn(nodes, 'mermaid')
+    const source = graphText(nodes)
     const script = `(async () => {
       mermaid.initialize({ startOnLoad: false, securityLevel: 'strict' })
       const { svg } = await mermaid.render('picture', ${JSON.stringify(source)})

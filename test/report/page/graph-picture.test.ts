@@ -55,7 +55,7 @@ describe('the picture of a graph', () => {
     expect(drawn.map(title => title.replace(/^Kustomization (\S+) on (\S+),.*$/, '$2/$1')).sort()).toEqual(
       nodes.map(({ key }) => key).sort(),
     )
-    const applied = graphText(nodes, 'mermaid').match(/==>/g)?.length ?? 0
+    const applied = graphText(nodes).match(/==>/g)?.length ?? 0
     expect(applied).toBeGreaterThan(0)
     expect(svg.match(/<path class="own"/g)).toHaveLength(applied)
   })

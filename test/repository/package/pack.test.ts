@@ -151,7 +151,7 @@ const LINES = [
   'access apps fleet',
   'audit fleet',
   'validate fleet',
-  'graph fleet -o mermaid',
+  'graph fleet',
   'doctor',
   'conquer',
 ]

@@ -21,7 +21,6 @@ export const programs = {
   crane: { variable: 'CRANE', get: '`.ci/run` installs it, or set CRANE to a crane 0.20.6' },
   sops: { variable: 'SOPS', get: '`.ci/run` installs it, or set SOPS to a sops 3.13.3' },
   age: { variable: 'AGE', get: '`.ci/run` installs it, or set AGE to an age 1.3.2' },
-  dot: { variable: 'DOT', get: 'install the package `graphviz`' },
   'mermaid.min.js': {
     variable: 'MERMAID',
     get: '`.ci/run` installs it, or set MERMAID to dist/mermaid.min.js of the npm package mermaid 11.12.0',
