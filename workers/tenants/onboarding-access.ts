@@ -1,7 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
 import { creationRuleFor, publicKeysIn, type SealingRule } from '../../src/flux/sops/creation-rule.ts'
-import { withTenantRule } from '../../src/flux/sops/edit-creation-rules.ts'
 import { keySecret, sealSecret } from '../../src/flux/sops/seal-document.ts'
 import { openSnapshot, type Tree } from '../../src/git/tree.ts'
 import { readBranch } from '../../src/github/branches.ts'
@@ -88,10 +87,6 @@ export type PlannedAccess =
       readonly recipients: readonly string[]
       /** The key of an earlier attempt that this one replaces. */
       readonly replaced: DeployKeyRecord | undefined
-      /** The `.sops.yaml` with a creation rule for this tenant. */
-      readonly sopsConfig?: OnboardRequest['sopsConfig']
-      /** Markdown: why the tenant has no rule of its own. */
-      readonly note?: string
     }
   | { readonly state: 'by-hand'; readonly file: string; readonly why: string | undefined }
 
@@ -110,18 +105,16 @@ export async function planReadAccess(question: AccessQuestion): Promise<PlannedA
   if (others.length > 0) return byHand('clusters keep this tenant in several directories, and one key is for one file.')
   const commit = await installation.head(fleet, { branch })
   const tree = openSnapshot(await installation.content(fleet, commit!))
-  await creationRuleFor(tree, file)
+  const rule = await creationRuleFor(tree, file)
   const repository = await repositoryOf(question)
   if (!repository) return byHand('the App is not installed on that repository.')
   if ((await readRole({ ...repository, octokit }, by)) !== 'admin')
     return byHand('the author does not administer that repository.')
   if (!(await context.app.mayAdminister(installation.id))) return byHand(NO_PERMISSION)
-  const place = { directory: directory!, file }
-  const { rule, ...more } = await withTenantRule(tree, place, request.sopsConfig)
   const recipients = rule.recipients.map(({ text }) => text)
   const earlier = await earlierAttempt(question, file)
   const record = { fleet: fleet.id, repository: repository.id, tenant: request.tenant }
-  const common = { state: 'sealed', file, repository, recipients, ...more } as const
+  const common = { state: 'sealed', file, repository, recipients } as const
   const metadata = { name: secretOf(request)!, namespace: request.namespaces[0]! }
   const wanted = { frame: { metadata }, address: sourceAddress(request) }
   const isUsable = earlier?.record.repository === repository.id && isSealedFor(earlier.sealed, recipients)
@@ -183,7 +176,7 @@ const isSealedFor = (sealed: string, recipients: readonly string[]) =>
   sealed !== '' && recipients.every(recipient => sealed.includes(recipient))
 
 /** The key with which a cluster decrypts the files of a tenant. */
-interface PlannedKey extends Pick<OnboardRequest, 'sopsConfig'> {
+interface PlannedKey {
   /** The sealed file; undefined if people add it. */
   readonly sealed: string | undefined
   /** Record of it for the commit; '' without. */
@@ -209,7 +202,7 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
   }
   const commit = await installation.head(fleet, { branch })
   const tree = openSnapshot(await installation.content(fleet, commit!))
-  const { rule, note, sopsConfig } = await withTenantRule(tree, { directory: directory!, file })
+  const rule = await creationRuleFor(tree, file)
   const recipients = rule.recipients.map(({ text }) => text)
   let key = await earlierKey(question, file, recipients)
   if (!key) {
@@ -221,9 +214,8 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
   const { sealed, recipient } = key
   const record = { fleet: fleet.id, tenant: request.tenant, recipient, digest: sealedDigest(sealed) }
   const text = keyText(request, { state: 'sealed', file, recipient, recipients })
-  const config = sopsConfig === undefined ? {} : { sopsConfig }
   const marker = tenantKeyMarker(record, context.config.privateKey)
-  return { sealed, marker, text: note === undefined ? text : `${text}\n\n${note}`, ...config }
+  return { sealed, marker, text }
 }
 
 /** The key in our branch, if our record of it is there too: the branch alone proves nothing. */

@@ -51,9 +51,7 @@ async function openWithKeys(question: AccessQuestion, end: string): Promise<Open
   const key = await planTenantKey(question)
   if (!key) return openAccess(question, end, '')
   const prepared =
-    key.sealed === undefined
-      ? question.prepared
-      : await prepareAgain(question, { sealedKey: key.sealed, ...configOf(key) })
+    key.sealed === undefined ? question.prepared : await prepareAgain(question, { sealedKey: key.sealed })
   return openAccess({ ...question, prepared }, `${key.text}\n\n${end}`, key.marker)
 }
 
@@ -65,10 +63,9 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
   if (planned.state === 'by-hand') return openByHand(question, planned, end, note)
   const { sealed, file, repository, record, recipients, replaced } = planned
   const { context, by } = question
-  const complete = await prepareAgain(question, { sealed, ...configOf(planned) })
+  const complete = await prepareAgain(question, { sealed })
   const outcome = { state: 'sealed', file, repository: prepared.request.url, key: record.key, recipients } as const
-  const access = accessText(prepared.request, outcome)
-  const text = planned.note === undefined ? access : `${access}\n\n${planned.note}`
+  const text = accessText(prepared.request, outcome)
   const marker = deployKeyMarker(record, context.config.privateKey)
   const opened = await openOnboarding(
     question,
@@ -100,13 +97,10 @@ function openByHand(
   return openOnboarding(question, prepared, `${accessText(prepared.request, planned)}\n\n${end}`, note)
 }
 
-const configOf = ({ sopsConfig }: { readonly sopsConfig?: OnboardRequest['sopsConfig'] | undefined }) =>
-  sopsConfig ? { sopsConfig } : {}
-
 /** The same onboarding with a sealed file among its files; it is rendered and compared again. */
 async function prepareAgain(
   question: AccessQuestion,
-  sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey' | 'sopsConfig'>,
+  sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey'>,
 ): Promise<PreparedOnboarding> {
   return prepareOnboarding(question, { ...question.prepared.request, ...sealed }, question.by)
 }

@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import { BailiwickError } from '../../base/errors.ts'
 import { visible } from '../../base/visible.ts'
 import { creationRuleFor, publicKeysIn } from '../../flux/sops/creation-rule.ts'
-import { withTenantRule } from '../../flux/sops/edit-creation-rules.ts'
 import { keySecret, sealSecret } from '../../flux/sops/seal-document.ts'
 import type { Tree } from '../../git/tree.ts'
 import { openWorkingCopy } from '../../git/working-copy.ts'
@@ -134,7 +133,7 @@ async function sealTenant(
   io: Io,
 ): Promise<SealedRequest> {
   const notes: string[] = []
-  const sealed: { sealed?: string; sealedKey?: string; sopsConfig?: NonNullable<OnboardRequest['sopsConfig']> } = {}
+  const sealed: { sealed?: string; sealedKey?: string } = {}
   const [directory = ''] = directories
   const file = `${directory}/${AUTH_FILE}`
   const credential = await givenCredential(request, options, io)
@@ -160,11 +159,6 @@ async function sealTenant(
     notes.push(`.sops.yaml for ${request.url}:`, ...tenantSopsConfig(recipient).trimEnd().split('\n'))
   } else if (name !== undefined) {
     sealed.sealedKey = new TextDecoder().decode(tree.read(`${directory}/${KEY_FILE}`))
-  }
-  if (credential || (name !== undefined && !tree.entry(`${directory}/${KEY_FILE}`))) {
-    const { sopsConfig, note } = await withTenantRule(tree, { directory, file })
-    if (sopsConfig) sealed.sopsConfig = sopsConfig
-    if (note !== undefined) notes.push(note)
   }
   if (!credential && tree.entry(file)) sealed.sealed = new TextDecoder().decode(tree.read(file))
   return { request: { ...request, ...sealed }, notes }

@@ -76,12 +76,9 @@ export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: stri
   )
   findConflicts(before, request, { url: fleetUrl, branch }, ownFiles)
   refuseOtherContent(tree, created)
-  const { sopsConfig } = request
-  const rules: [string, string][] = sopsConfig ? [[sopsConfig.path, sopsConfig.content]] : []
   const drafts = new Map([
     ...created,
     ...own.edits,
-    ...rules,
     ...(capsule?.edits ?? []),
     ...overlayEdits(request, tree, layouts, roles),
   ])

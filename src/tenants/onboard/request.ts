@@ -38,8 +38,6 @@ export interface OnboardRequest {
   readonly decryption?: TenantDecryption
   /** The Secret of `decryption` as SOPS sealed it: a whole file. */
   readonly sealedKey?: string
-  /** The fleet's `.sops.yaml` with the tenant's creation rule. */
-  readonly sopsConfig?: { readonly path: string; readonly content: string }
   /** Who works on it, as GitHub names it: `organization/team`, or one person. */
   readonly team?: string
   /** Directories at the root of the tenant's repository, where they are known. */
