@@ -32,7 +32,7 @@ async function cpuMs(work: () => unknown): Promise<number> {
 const pathsOf = (name: string) =>
   [
     ['fleet', '/fleets/acme/fleet'],
-    ['fleet, part 7', '/fleets/acme/fleet?pulls-part=7&violations-part=7&audit-part=7&tenants-part=7&history-part=7'],
+    ['fleet, part 7', '/fleets/acme/fleet?pulls-part=7&violations-part=7&audit-part=7&tenants-part=7'],
     ['fleet, tenant', `/fleets/acme/fleet?tenant=${name}`],
     ['fleet, text', '/fleets/acme/fleet?text=0042'],
     ['fleet, cluster', '/fleets/acme/fleet?cluster=staging'],
@@ -40,7 +40,6 @@ const pathsOf = (name: string) =>
     ['fleet, waived', '/fleets/acme/fleet?state=waived'],
     ['fleet, blocked', '/fleets/acme/fleet?state=blocked'],
     ['fleet, namespace', `/fleets/acme/fleet?namespace=${name}`],
-    ['fleet, history', '/fleets/acme/fleet?history-part=40'],
     ['graph', '/fleets/acme/fleet/graph'],
     ['graph, tenant', `/fleets/acme/fleet/graph?tenant=${name}`],
     ['list', '/'],
@@ -48,11 +47,11 @@ const pathsOf = (name: string) =>
 
 /** Prints the views of a fleet whose names end so. */
 async function printViews(tail: string): Promise<void> {
-  const { page, pulls, history, names } = largeFleet(tenants, tail)
+  const { page, pulls, names } = largeFleet(tenants, tail)
   const shelf = new MemoryTtlStore(PAGE_LIMITS)
   const filled = new PageStore(shelf)
   if (!(await filled.keep(page))) throw new Error('the page is too large')
-  await Promise.all([filled.keepPulls(pulls), filled.keepHistory(history)])
+  await filled.keepPulls(pulls)
   const open = () => new Pages({ store: new PageStore(shelf), gate: loopbackGate, queueDepths: async () => [] })
   let pages = open()
   const server = createServer((request, response) => void pages.serve(request, response))

@@ -12,8 +12,6 @@ export const PAGE_LIMITS: readonly string[] = [
   'src/report/page/fleet-page.ts MAX_CLUSTERS',
   'src/report/page/fleet-page.ts MAX_TEXT',
   'src/report/page/fleet-page.ts MAX_NAMESPACES',
-  'src/report/page/fleet-history.ts MAX_ROWS',
-  'src/report/page/fleet-history.ts MAX_TEXT',
   'src/report/page/build-pages.ts MAX_FLEET_PAGE',
   'src/report/page/build-pages.ts MAX_LISTED',
   'src/report/page/build-pages.ts MAX_TEXT',

@@ -7,8 +7,6 @@ import { readBlobId } from '../../src/github/contents/repositories.ts'
 import { upsertIssue } from '../../src/github/issues.ts'
 import type { Outbox } from '../../src/receive/outbox.ts'
 import type { Attempt, WriteTrail } from '../../src/receive/queue.ts'
-import { within } from '../../src/receive/retry.ts'
-import { type FleetHistory, type HistoryRow, withEntries } from '../../src/report/page/fleet-history.ts'
 import {
   REFUSED,
   REFUSED_TITLE,
@@ -28,15 +26,7 @@ import {
   type TrailEnd,
   whyNotContinued,
 } from '../../src/verdict/append-decisions.ts'
-import {
-  gapDecision,
-  TRAIL_BRANCH,
-  type TrailDecision,
-  type TrailEntry,
-  type TrailFile,
-  trailLines,
-  type WrittenEnd,
-} from '../../src/verdict/trail-entry.ts'
+import { gapDecision, TRAIL_BRANCH, type TrailDecision, type WrittenEnd } from '../../src/verdict/trail-entry.ts'
 import { openCase, openWriter } from '../fleets/github-installation.ts'
 import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
 
@@ -67,7 +57,6 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail, attem
         { err: new BailiwickError('git-corrupt', message, { fix }), repository: repository.url },
         'trail was changed by someone else',
       )
-      await keepStoppedHistory(subject, appended.why)
       await reportStoppedTrail(desk, appended)
       return
     }
@@ -129,7 +118,6 @@ async function appendBatch(desk: TrailDesk): Promise<Appended> {
       message: commitMessage(nextEntry(last), written.seq),
     })
     await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit, at: Date.now() } })
-    await keepHistory(subject, file, commit)
   } else if (head && last.head) {
     await outbox.written(place, { count: decisions.length, lost, head: { ...last.head, commit: head.commit } })
   }
@@ -168,51 +156,6 @@ async function readEnd(
     if (!(error instanceof BailiwickError) || error.code !== 'git-corrupt') throw error
     return { why: `commit ${head.commit}: ${error.message}` }
   }
-}
-
-/** Longer than a store that works ever takes. */
-const LIMIT_MS = 5_000
-
-/**
- * Adds the entries of a file that was just written to the history on the page of their fleet. The caller is the only one that
- * writes the trail of this fleet. Errors are only logged: the trail has the entries.
- */
-async function keepHistory(fleet: Case, { path, bytes }: TrailFile, commit: string): Promise<void> {
-  const rows = [...trailLines(bytes)].flatMap(({ number, entry }) =>
-    entry ? [rowOf(entry, path, number, commit)] : [],
-  )
-  await change(fleet, history => withEntries(history, rows))
-}
-
-/** Notes why nothing is added to the trail of a fleet any more. */
-async function keepStoppedHistory(fleet: Case, stopped: string): Promise<void> {
-  await change(fleet, history => ({ ...history, stopped }))
-}
-
-function rowOf(entry: TrailEntry, file: string, line: number, added: string): HistoryRow {
-  const { seq, at, kind, who, repository, commit, pull, cluster, result } = entry
-  const about = {
-    ...(commit === undefined ? {} : { commit }),
-    ...(pull === undefined ? {} : { pull }),
-    ...(cluster === undefined ? {} : { cluster }),
-  }
-  return { seq, at, kind, who, repository, ...about, result, file, line, added }
-}
-
-async function change(
-  { context, owner, repo, repository: { id: repositoryId } }: Case,
-  changed: (history: FleetHistory) => FleetHistory,
-): Promise<void> {
-  const { log } = context
-  const { store, publicUrl } = context.pages
-  if (publicUrl === undefined) return
-  const work = async () => {
-    const stored = await store.history(owner, repo)
-    const fresh = { owner, repo, repositoryId, rows: [] }
-    await store.keepHistory(changed(stored?.repositoryId === repositoryId ? stored : fresh))
-  }
-  const done = await within(LIMIT_MS, work()).catch(err => log.warn({ err }, 'history of a fleet could not be stored'))
-  if (done === 'late') log.warn({ owner, repo }, 'history of a fleet takes long to be stored')
 }
 
 /** Why the App does not write to a trail. */

@@ -15,7 +15,6 @@ const LISTS = [
   'kustomizations',
   'sources',
   'hidden',
-  'history',
 ] as const
 
 type ListName = (typeof LISTS)[number]

@@ -1,4 +1,4 @@
-import { type FleetHistory, historyOf, historySection } from './fleet-history.ts'
+import { isAddress } from '../text/place.ts'
 import type { FleetPage, ListedFinding } from './fleet-page.ts'
 import { type FleetPulls, pullsOf, pullsSection } from './fleet-pulls.ts'
 import { type FleetQuery, fleetFilter, listed, matches, NO_QUERY, withFewerRows } from './fleet-query.ts'
@@ -26,8 +26,6 @@ interface FleetLook {
   readonly query?: FleetQuery
   /** Its open pull requests, as far as they are stored. */
   readonly pulls?: FleetPulls | undefined
-  /** The newest entries of its trail, as far as they are stored. */
-  readonly history?: FleetHistory | undefined
   /** Absent: the queue does not answer. */
   readonly queue: readonly QueueRow[] | undefined
 }
@@ -61,7 +59,7 @@ function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQu
 
 function sectionsOf(
   page: FleetPage,
-  { query, queue, pulls, history }: FleetLook & { readonly query: FleetQuery },
+  { query, queue, pulls }: FleetLook & { readonly query: FleetQuery },
 ): readonly (readonly [id: string, title: string, content: Content])[] {
   const { left, findings = [], policies = [], tenants, sources, notSeen, graph } = page
   const links = { here: page.repository, commits: page.commits }
@@ -87,7 +85,7 @@ function sectionsOf(
       titled('Sources', [...sources, ...notSeen], (left.sources ?? 0) + (left.notSeen ?? 0)),
       fleetSources(page, query),
     ],
-    ['history', titled('History of decisions', historyOf(page, history) ?? []), historySection(page, history, query)],
+    ['history', 'History of decisions', historySection(page)],
     ['queue', 'Queue', queueSection(queue)],
   ]
 }
@@ -109,6 +107,15 @@ function head(page: FleetPage): Html {
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 ${tiles(numbers)}`
+}
+
+/** Where the decisions of the fleet are recorded. */
+function historySection({ repository, trail }: FleetPage): Html {
+  if (trail === 'off')
+    return html`<p>The trail is off: decisions are not recorded. The setting <code>TRAIL=on</code> of the workers records them on the branch <code>bailiwick/trail</code> of this repository.</p>`
+  const address = `${repository}/tree/bailiwick/trail`
+  const branch = html`<code>bailiwick/trail</code>`
+  return html`<p>The branch ${isAddress(address) ? html`<a href="${address}">${branch}</a>` : branch} has every decision: <code>bailiwick trail show</code> lists them in a clone.</p>`
 }
 
 /** Findings of the branch by tenant, each with its line at the evaluated commit. */

@@ -4,7 +4,6 @@ import { withoutLogins } from '../../base/visible.ts'
 import type { Log } from '../../process/log.ts'
 import type { ClusterPage } from '../../report/cluster-page.ts'
 import type { CheckPage } from '../../report/page/check-page.ts'
-import type { FleetHistory } from '../../report/page/fleet-history.ts'
 import type { FleetPage } from '../../report/page/fleet-page.ts'
 import type { FleetPulls } from '../../report/page/fleet-pulls.ts'
 import type { PageEntry } from '../../report/page/home-page.ts'
@@ -65,15 +64,6 @@ export class PageStore {
     await this.#put(pullsKey(pulls), pulls)
   }
 
-  /** The newest entries of a fleet's trail; undefined if none were stored. */
-  async history(owner: string, repo: string): Promise<FleetHistory | undefined> {
-    return (await this.#read(historyKey({ owner, repo }))) as FleetHistory | undefined
-  }
-
-  async keepHistory(history: FleetHistory): Promise<void> {
-    await this.#put(historyKey(history), history)
-  }
-
   /** The fleets of an installation that have a list of pull requests. */
   async pullLists(installation: number): Promise<readonly PullList[]> {
     return ((await this.#read(`pull-lists ${FORM} ${installation}`)) as readonly PullList[] | undefined) ?? []
@@ -129,7 +119,6 @@ type Name = Pick<Page, 'owner' | 'repo'>
 const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
 /** Not a page: lists of pages leave it out. */
-const historyKey = (name: Name) => `history ${FORM} ${nameOf(name)}`
 const pullsKey = (name: Name) => `pulls ${FORM} ${nameOf(name)}`
 const checkKey = (name: Name, sha: string, check: string) => `${FORM} check ${nameOf(name)} ${sha} ${check}`
 

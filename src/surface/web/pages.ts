@@ -119,8 +119,8 @@ export class Pages {
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
     if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
     const queue = await queueDepths().catch(() => undefined) // the page shows that the queue does not respond
-    const [pulls, history] = await Promise.all([store.pulls(owner, repo), store.history(owner, repo)])
-    const look = { reader: person, query: readFleetQuery(query), queue, pulls, history }
+    const pulls = await store.pulls(owner, repo)
+    const look = { reader: person, query: readFleetQuery(query), queue, pulls }
     return renderFleetPage(page, look)
   }
 

@@ -1,4 +1,3 @@
-import { withEntries } from '../../../src/report/page/fleet-history.ts'
 import type { FleetGraphNode, FleetPage, ListedFinding } from '../../../src/report/page/fleet-page.ts'
 import { type PullRow, settledPulls } from '../../../src/report/page/fleet-pulls.ts'
 import { FLEET } from '../samples.ts'
@@ -6,7 +5,7 @@ import { FLEET } from '../samples.ts'
 const SHA = 'a'.repeat(40)
 const AT = '2026-11-23T10:00:00.000Z'
 
-/** The page of a fleet with that many tenants on two clusters, its pull requests and history; every name ends in `tail`. */
+/** The page of a fleet with that many tenants on two clusters, and its pull requests; every name ends in `tail`. */
 export function largeFleet(tenants: number, tail = '') {
   const names = Array.from({ length: tenants }, (_, at) => `team-${String(at).padStart(4, '0')}${tail}`)
   const clusters = ['production', 'staging']
@@ -85,18 +84,10 @@ export function largeFleet(tenants: number, tail = '') {
     ...{ owner: 'acme', repo, number: at + 1, title: `change ${repo}`, author: 'dora', base: 'main', isDraft: true },
     ...{ headSha: SHA, tenants: names.slice(0, 20), visibility: 'private' },
   }))
-  const entry = (seq: number) => ({
-    ...{ seq, at: AT, kind: 'verdict', who: 'dora', repository: `acme/${names[seq % tenants] ?? ''}`, commit: SHA },
-    ...{ pull: seq, result: 'failure', file: 'trail/0000000001.jsonl', line: seq, added: SHA },
-  })
   const none = { owner: 'acme', repo: 'fleet', repositoryId: 7, rows: [] }
   return {
     page,
     pulls: settledPulls({ ...none, left: 0 }, rows, AT),
-    history: withEntries(
-      none,
-      names.map((_, at) => entry(at + 1)),
-    ),
     names,
   }
 }

@@ -117,19 +117,16 @@ function shelfContract(title: string, open: (limits: TtlStoreLimits) => TtlStore
       ])
     })
 
-    test('keeps pull requests and decisions of a fleet, and lists neither as a page', async () => {
+    test('keeps the pull requests of a fleet, and does not list them as a page', async () => {
       const store = new PageStore(opened({ maxBytes: 1_000_000 }))
       const place = { owner: 'acme', repo: 'fleet' }
       const pulls = { ...place, repositoryId: 7, rows: [], left: 2, listedAt: '2026-11-23T10:00:00.000Z' }
-      const history = { ...place, repositoryId: 7, rows: [], stopped: 'see https://ada:secret@example.com/x' }
       const lists = [{ ...place, url: 'https://github.com/acme/fleet' }]
       await store.keepPulls(pulls)
-      await store.keepHistory(history)
       await store.keepPullLists(5, lists)
       expect(await store.pulls('ACME', 'Fleet')).toEqual(pulls)
-      expect((await store.history('acme', 'FLEET'))?.stopped).toBe('see https://***@example.com/x')
       expect([await store.pullLists(5), await store.pullLists(6)]).toEqual([lists, []])
-      expect([await store.pulls('acme', 'other'), await store.history('acme', 'other')]).toEqual([undefined, undefined])
+      expect(await store.pulls('acme', 'other')).toBeUndefined()
       expect(await store.list()).toEqual([])
     })
 

@@ -62,9 +62,9 @@ test('every link of the pages of an installation leads to a page, and to its sec
 
 /** A site with a fleet, and a check, for a reader. */
 async function serveTo(reader: Visitor) {
-  const { page, pulls, history } = largeFleet(30)
+  const { page, pulls } = largeFleet(30)
   const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
-  await Promise.all([store.keep(page), store.keepPulls(pulls), store.keepHistory(history)])
+  await Promise.all([store.keep(page), store.keepPulls(pulls)])
   await store.keep(samplePage())
   const pages = new Pages({ store, gate: { admit: async () => reader }, queueDepths: async () => [] })
   const server = createServer(async (request, response) => {

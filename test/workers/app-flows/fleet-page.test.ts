@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stage, startStage } from '../story/stage.ts'
-import { command, giveRoles, proposeNothing, proposeViolation } from './commands.ts'
+import { giveRoles, proposeNothing, proposeViolation } from './commands.ts'
 
 const FLEET = 'acme/fleet'
 const DEV = 'acme/dev-team'
@@ -56,23 +56,6 @@ test('a sweep takes over new titles, and lists what has no stored verdict', asyn
   await sweep()
   expect((await rows())[0]).toMatch(/✗ blocked .*Move the report/)
   expect(await (await fetch(`${stage.site.url}/fleets/acme/fleet`)).text()).toContain('GitHub listed them <time')
-})
-
-test('the history has verdicts and overrides from the trail, each with its line on the branch', async () => {
-  const body = '/bailiwick override the-gate-is-wrong'
-  await command(stage, { repo: DEV, issue: bad, as: 'max', body })
-  const listed = await rows('', 'history')
-  const seq = listed.map(row => Number(row.trim().split(' ')[0]))
-  expect(seq).toEqual(seq.map((_, at) => seq.length - at))
-  const own = listed.filter(row => row.includes(`dev-team#${bad}`)).reverse()
-  expect(own[0]).toMatch(/ UTC verdict ✗ blocked \S+\[bot\] acme\/dev-team#/)
-  expect(own.some(row => / UTC override {1,2}max acme/.test(row))).toBe(true)
-  expect(own.at(-1)).toMatch(/ verdict ✓ passed /)
-  const page = await (await fetch(`${stage.site.url}/fleets/acme/fleet`)).text()
-  const [, commit = '', path = '', line = ''] = /blob\/([0-9a-f]{40})\/(trail\/\d+\.jsonl)#L(\d+)"/.exec(page) ?? []
-  const file = stage.github.readFile(FLEET, commit, path)?.split('\n') ?? []
-  expect(JSON.parse(file[Number(line) - 1] ?? '{}')).toMatchObject({ seq: seq[0] })
-  expect(await rows('?text=override', 'history')).toHaveLength(1)
 })
 
 test('one that is closed or merged disappears', async () => {
