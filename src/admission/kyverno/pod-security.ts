@@ -43,7 +43,10 @@ interface ControlFaults {
   readonly faults: readonly Fault[]
 }
 
-/** Evaluates a rule's `podSecurity` for a Pod (pkg/pss of Kyverno). Exclusions, also of exceptions (`more`), are not evaluated. */
+/**
+ * Evaluates a rule's `podSecurity` for a Pod (pkg/pss of Kyverno). What exclusions, also of exceptions (`more`), may excuse is not
+ * evaluated: the faults of other controls count.
+ */
 export function evaluatePodSecurity(
   standard: ContextValue,
   metadata: ContextValue | undefined,
@@ -52,9 +55,25 @@ export function evaluatePodSecurity(
 ): readonly ControlFaults[] {
   const minor = minorOf(textAt(standard, ['version']))
   const all = faultsOf(podOf(metadata, spec), textAt(standard, ['level']), minor)
-  const isExcluding = more.length > 0 || itemsIn(valueAt(standard, ['exclude'])).length > 0
-  if (all.length > 0 && isExcluding) throw new NotEvaluatedError('exclusions of podSecurity are not supported')
-  return all
+  const excluded = [...itemsIn(valueAt(standard, ['exclude'])), ...more].map(one => textAt(one, ['controlName']))
+  const certain = all.filter(({ control }) => !excluded.includes(NAMES[control] ?? ''))
+  if (certain.length === 0 && all.length > 0)
+    throw new NotEvaluatedError(`exclusions of podSecurity are not supported: ${excluded.join(', ')}`)
+  return certain
+}
+
+/** The name that exclusions use for a control (pkg/pss/utils). */
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ capabilities_baseline: 'Capabilities', capabilities_restricted: 'Capabilities', hostPorts: 'Host Ports' },
+  ...{ seccompProfile_baseline: 'Seccomp', seccompProfile_restricted: 'Seccomp', procMount: '/proc Mount Type' },
+  ...{ privileged: 'Privileged Containers', windowsHostProcess: 'HostProcess', seLinuxOptions: 'SELinux' },
+  ...{ hostNamespaces: 'Host Namespaces', hostPathVolumes: 'HostPath Volumes', sysctls: 'Sysctls' },
+  ...{
+    appArmorProfile: 'AppArmor',
+    allowPrivilegeEscalation: 'Privilege Escalation',
+    runAsUser: 'Running as Non-root user',
+  },
+  ...{ runAsNonRoot: 'Running as Non-root', restrictedVolumes: 'Volume Types' },
 }
 
 /** Versions whose checks differ otherwise than by one field more. */

@@ -133,5 +133,7 @@ test('exclusions, and versions with other checks, are not evaluated; what has no
   expect(() => controls({ ...restricted, exclude }, spec)).toThrow('exclusions of podSecurity are not supported')
   expect(() => controls(restricted, spec, {}, exclude)).toThrow('exclusions of podSecurity are not supported')
   expect(controls({ ...restricted, exclude }, pod(SAFE))).toEqual([])
+  // a fault of another control is one anyway
+  expect(controls({ ...restricted, exclude: [{ controlName: 'Seccomp' }] }, spec)).toHaveLength(2)
   expect(() => controls({ level: 'baseline', version: 'v1.24' }, spec)).toThrow('before v1.25')
 })
