@@ -9,10 +9,10 @@ import {
   type ImageRule,
   type ImageUse,
   type ImageVerdict,
-  imagePolicies,
   imageUses,
   NAMESPACED_IMAGE_POLICY,
   podRequest,
+  verifiesImages,
 } from './image-uses.ts'
 import { imageInfo, imageText } from './jmespath/text-functions.ts'
 import {
@@ -52,7 +52,7 @@ export function imageCoverage(index: FleetIndex, { object, node }: Rendered): Im
   const uses = imageUses(kind, object)
   const world = worldOf(index, node.cluster)
   if (uses.length === 0) return []
-  if (imagePolicies(world).length === 0) return uses.map(use => ({ use, state: 'none', by: undefined, why: NO_POLICY }))
+  if (!verifiesImages(world)) return uses.map(use => ({ use, state: 'none', by: undefined, why: NO_POLICY }))
   const own: AdmissionRequest = {
     operation: 'CREATE',
     ...{ object, id },

@@ -1,10 +1,9 @@
 import type { Origin } from '../base/origin.ts'
-import { at, itemsOf, mapNode, type Node, type Path, stringAt, textNode, withField } from '../kube/node.ts'
+import { at, itemsOf, mapNode, type Path, textNode, withField } from '../kube/node.ts'
 import { type KubeObject, POD_SPEC_PATHS } from '../kube/object.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/policy-rule.ts'
 import type { AdmissionRequest, AdmissionWorld, PolicyRuleName } from './admission/admission-request.ts'
 import { CLUSTER_POLICY, POLICY } from './kyverno/policy-rules.ts'
-import { validatingActionOf } from './kyverno/validating-engine.ts'
 
 /** An image that a container of an object runs. */
 export interface ImageUse {
@@ -62,27 +61,14 @@ const GROUP = 'policies.kyverno.io'
 export const IMAGE_POLICY = `${GROUP}/ImageValidatingPolicy`
 export const NAMESPACED_IMAGE_POLICY = `${GROUP}/NamespacedImageValidatingPolicy`
 
-/** A policy that verifies images, whatever it selects. */
-interface ImagePolicy {
-  readonly object: KubeObject
-  /** A rule of it refuses images without a valid signature, overrides for single namespaces left aside. */
-  readonly enforces: boolean
-}
-
-/** The policies of a cluster's platform that verify images. */
-export function imagePolicies(world: AdmissionWorld): ImagePolicy[] {
-  const kyverno = [CLUSTER_POLICY, POLICY]
-    .flatMap(kind => world.policies(kind))
-    .flatMap(object => {
-      const entries = itemsOf(at(object.root, ['spec', 'rules'])).flatMap(rule => itemsOf(at(rule, ['verifyImages'])))
-      const spec = stringAt(object.root, ['spec', 'validationFailureAction']) ?? 'Audit'
-      const isEnforced = (entry: Node) => /^enforce$/i.test(stringAt(entry, ['failureAction']) ?? spec)
-      const admission = at(object.root, ['spec', 'admission'])
-      const isAtAdmission = !(admission?.type === 'scalar' && admission.value === false)
-      return entries.length > 0 ? [{ object, enforces: isAtAdmission && entries.some(isEnforced) }] : []
-    })
-  const validating = [IMAGE_POLICY, NAMESPACED_IMAGE_POLICY].flatMap(kind => world.policies(kind))
-  return [...kyverno, ...validating.map(object => ({ object, enforces: validatingActionOf(object) === 'deny' }))]
+/** Whether the platform of a cluster has a policy that verifies images. */
+export function verifiesImages(world: AdmissionWorld): boolean {
+  const hasEntries = ({ root }: KubeObject) =>
+    itemsOf(at(root, ['spec', 'rules'])).some(rule => itemsOf(at(rule, ['verifyImages'])).length > 0)
+  return (
+    [CLUSTER_POLICY, POLICY].some(kind => world.policies(kind).some(hasEntries)) ||
+    [IMAGE_POLICY, NAMESPACED_IMAGE_POLICY].some(kind => world.policies(kind).length > 0)
+  )
 }
 
 /** The accounts by which the controllers of Kubernetes make Pods (k8s.io/kubernetes cmd/kube-controller-manager). */

@@ -1,6 +1,6 @@
 import { type AdmissionFinding, worldOf } from '../../admission/admission/admission-request.ts'
 import { type ImageCoverage, imageCoverage } from '../../admission/image-coverage.ts'
-import { IMAGE_POLICY, imagePolicies, NAMESPACED_IMAGE_POLICY, RUNNING_KINDS } from '../../admission/image-uses.ts'
+import { IMAGE_POLICY, NAMESPACED_IMAGE_POLICY, RUNNING_KINDS, verifiesImages } from '../../admission/image-uses.ts'
 import { matchesWildcard } from '../../admission/jmespath/values.ts'
 import { EXCEPTION_KINDS } from '../../admission/kyverno/kyverno-settings.ts'
 import { policyEngines } from '../../admission/policy-engines.ts'
@@ -130,10 +130,10 @@ export const imageUnverified: Rule = {
   title: 'Image that no policy verifies any more',
   why: 'A policy with `verifyImages` keeps images without a valid signature out. One more skip pattern, label or spelling of the image lets them in, and nothing reports it.',
   source: 'https://kyverno.io/docs/policy-types/cluster-policy/verify-images/overview/',
-  docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now. It also lists new images outside of a policy that verifies others of the namespace. It is a warning. It is a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Images of custom kinds are not evaluated. Signatures themselves are not evaluated offline: `bailiwick audit` lists what is covered.',
+  docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now. It also lists new images outside of a policy that verifies others of the namespace. It is a warning. It is a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Images of custom kinds are not evaluated. Signatures themselves are not evaluated offline.',
   kinds: 'every',
   *checkObject(subject, { index, before }) {
-    if (!before || imagePolicies(worldOf(before, subject.node.cluster)).length === 0) return
+    if (!before || !verifiesImages(worldOf(before, subject.node.cluster))) return
     const now = imageCoverage(index, subject)
     if (now.every(({ state }) => state === 'enforced')) return
     const former = imageCoverage(before, subject)

@@ -25,7 +25,6 @@ import {
   unseenPart,
 } from './audit-item.ts'
 import { fluxItems, policyItems, remoteBaseItems, sourceItems } from './flux-items.ts'
-import { imageItems, verificationItems } from './verification-items.ts'
 
 /** Audits the settings that isolate tenants (all, or these) on each of these clusters, as far as the fleet is visible. Pure. */
 export function auditFleet(fleet: Fleet, names: readonly string[], tenants?: ReadonlySet<string>): ClusterAudit[] {
@@ -45,10 +44,8 @@ export function auditFleet(fleet: Fleet, names: readonly string[], tenants?: Rea
       ...statusItems(audited),
       ...capsuleItems(audited),
       ...policyItems(audited),
-      ...imageItems(audited),
       ...remoteBaseItems(audited),
       ...sourceItems(audited),
-      ...verificationItems(audited),
     ]
     return { cluster: cluster.name, path: cluster.path, items }
   })
