@@ -94,7 +94,6 @@ const runsOf = (fleet: string, { tenant, namespace, cluster }: Names): Record<st
   lockdown: [['lockdown', fleet, '--cluster', cluster]],
   doctor: [['doctor']],
   mcp: 'speaks a protocol',
-  completion: 'prints a script',
   waive: [['waive', '--list', '--fleet', fleet]],
 })
 
