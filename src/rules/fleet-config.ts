@@ -80,7 +80,7 @@ export const waiverUnused: Rule = {
   level: 'warning',
   title: 'Unused waiver',
   why: 'A waiver that matches no present finding stays in the file and accepts the same value when it returns.',
-  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml`, or correct its rule, object or cluster. An entry with a `requester` is listed once it has expired: until then a pull request may need it.',
+  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml`, or correct its rule, object or cluster. One with a `requester` is listed only after it has expired.',
 }
 
 /** The finding for an unneeded waiver, at the cluster's root. */

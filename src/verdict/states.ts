@@ -113,7 +113,7 @@ export class Waivers {
     return isApproved(waiver) && this.#lasts(waiver)
   }
 
-  /** Whether a waiver may be for a change that is not merged yet: somebody requested it, and it has not ended. */
+  /** Whether a waiver may be for a change that is not merged yet: it names a requester, and has not ended. */
   isAwaited(waiver: Waiver): boolean {
     return waiver.requester !== undefined && this.#lasts(waiver)
   }

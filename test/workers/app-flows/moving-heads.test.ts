@@ -43,7 +43,8 @@ test('a head that moves while it is judged gets no verdict; the new head gets it
   await stage.settle()
   expect(happened()).toBe(true)
   expect(second).not.toBe(first)
-  expect(runsOf(first)).toEqual([])
+  // a slow evaluation is announced first
+  expect(runsOf(first).filter(({ conclusion }) => conclusion !== 'cancelled')).toEqual([])
   expect(runsOf(second)).toMatchObject([{ status: 'completed', conclusion: 'failure' }])
 }, 60_000)
 

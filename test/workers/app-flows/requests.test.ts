@@ -130,6 +130,42 @@ test('a push to an open pull request, both of its jobs and the comment: 9 reques
   expect(branches.length, 'once in each job').toBeLessThanOrEqual(2)
 }, 60_000)
 
+test('behind its base, before GitHub has merged it: no more requests, and two to compare the merges', async () => {
+  const { github } = stage
+  openDev(github, 'behind', clean(6))
+  github.push({ repo: DEV, files: { 'docs/note.md': '# Docs\n' }, as: 'dora' })
+  await stage.settle()
+  Object.assign(github.world, { mergeabilityDelayMs: 300 })
+  for (const replicas of [7, 8]) {
+    github.forget()
+    github.push({ repo: DEV, branch: 'behind', files: clean(replicas), as: 'dora' })
+    await stage.settle()
+  }
+  expect(said(github, DEV, 'behind')).toMatchObject({ conclusion: 'success' })
+  const { counting } = asked()
+  expect(counting.filter(kind => !kind.startsWith('GET '))).toHaveLength(2)
+  expect(counting.length, counting.join('\n')).toBeLessThanOrEqual(14)
+}, 60_000)
+
+test('300 violations: one check in three requests, then one comment', async () => {
+  const { github } = stage
+  const names = Array.from({ length: 300 }, (_, at) => `web-${at}`)
+  const files = {
+    'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'many.yaml'),
+    'staging/many.yaml': names.map(name => deploymentFile(name, 'kube-system')).join('---\n'),
+  }
+  const pull = openDev(github, 'many', files)
+  await stage.settle()
+  expect(said(github, DEV, 'many')).toMatchObject({
+    conclusion: 'failure',
+    output: { title: '300 violations in dev-team (staging)' },
+  })
+  expect(github.commentsOf(DEV, pull)).toHaveLength(1)
+  const writes = asked().kinds.filter(kind => /^(?:POST|PATCH) .*(?:check-runs|comments)/.test(kind))
+  expect(writes.filter(kind => kind.includes('check-runs')).length).toBeLessThanOrEqual(3)
+  expect(writes.at(-1), 'the comment is last').toBe('POST /repos/{owner}/{repo}/issues/{issue_number}/comments')
+}, 60_000)
+
 test('a push to the fleet reads the branch of each source once', async () => {
   stage.github.push({ repo: 'acme/fleet', branch: 'main', files: { 'README.md': '# Fleet\n' }, as: 'ada' })
   await stage.settle()
