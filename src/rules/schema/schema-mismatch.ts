@@ -376,7 +376,7 @@ function unknownKind(
         : message` Version ${part('value', since)} is the first to serve it.`
   return names.length === 0
     ? {
-        message: message`${who}: ${server} does not serve this kind.${last}`,
+        message: message`${who}: ${server} has no objects of this kind to apply.${last}`,
         fix: message`Remove the object, or replace it with a kind that is served.`,
       }
     : {
