@@ -130,10 +130,40 @@ test('a push to an open pull request, both of its jobs and the comment: 9 reques
   expect(branches.length, 'once in each job').toBeLessThanOrEqual(2)
 }, 60_000)
 
+test('a push to the fleet reads the branch of each source once', async () => {
+  stage.github.push({ repo: 'acme/fleet', branch: 'main', files: { 'README.md': '# Fleet\n' }, as: 'ada' })
+  await stage.settle()
+  const paths = stage.github.requests.map(({ path }) => path).filter(path => path.includes('/branches/'))
+  expect(paths).toEqual([...new Set(paths)])
+}, 60_000)
+
+test('a push to the fleet that changes no verdict writes its own check only', async () => {
+  const { github } = stage
+  const writes = () =>
+    github.requests
+      .filter(({ method, route }) => method !== 'GET' && !route.includes('access_tokens'))
+      .map(({ path }) => path)
+  github.push({ repo: 'acme/fleet', branch: 'main', files: { 'docs.md': '# Unrelated\n' }, as: 'ada' })
+  await stage.settle()
+  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
+  expect(github.requests.filter(({ path }) => path.startsWith(`/repos/${DEV}/pulls`))).toEqual([])
+  github.forget()
+  const path = 'clusters/staging/tenants.yaml'
+  const text = github.readFile('acme/fleet', 'main', path)
+  github.push({
+    repo: 'acme/fleet',
+    branch: 'main',
+    files: { [path]: text.replace(/interval: \S+/g, 'interval: 7m') },
+    as: 'ada',
+  })
+  await stage.settle()
+  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
+}, 60_000)
+
 test('behind its base, before GitHub has merged it: no more requests, and two to compare the merges', async () => {
   const { github } = stage
   openDev(github, 'behind', clean(6))
-  github.push({ repo: DEV, files: { 'docs/note.md': '# Docs\n' }, as: 'dora' })
+  github.push({ repo: DEV, files: { 'docs/note.md': '# Docs\n' }, as: 'ada' })
   await stage.settle()
   Object.assign(github.world, { mergeabilityDelayMs: 300 })
   for (const replicas of [7, 8]) {
@@ -164,34 +194,4 @@ test('300 violations: one check in three requests, then one comment', async () =
   const writes = asked().kinds.filter(kind => /^(?:POST|PATCH) .*(?:check-runs|comments)/.test(kind))
   expect(writes.filter(kind => kind.includes('check-runs')).length).toBeLessThanOrEqual(3)
   expect(writes.at(-1), 'the comment is last').toBe('POST /repos/{owner}/{repo}/issues/{issue_number}/comments')
-}, 60_000)
-
-test('a push to the fleet reads the branch of each source once', async () => {
-  stage.github.push({ repo: 'acme/fleet', branch: 'main', files: { 'README.md': '# Fleet\n' }, as: 'ada' })
-  await stage.settle()
-  const paths = stage.github.requests.map(({ path }) => path).filter(path => path.includes('/branches/'))
-  expect(paths).toEqual([...new Set(paths)])
-}, 60_000)
-
-test('a push to the fleet that changes no verdict writes its own check only', async () => {
-  const { github } = stage
-  const writes = () =>
-    github.requests
-      .filter(({ method, route }) => method !== 'GET' && !route.includes('access_tokens'))
-      .map(({ path }) => path)
-  github.push({ repo: 'acme/fleet', branch: 'main', files: { 'docs.md': '# Unrelated\n' }, as: 'ada' })
-  await stage.settle()
-  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
-  expect(github.requests.filter(({ path }) => path.startsWith(`/repos/${DEV}/pulls`))).toEqual([])
-  github.forget()
-  const path = 'clusters/staging/tenants.yaml'
-  const text = github.readFile('acme/fleet', 'main', path)
-  github.push({
-    repo: 'acme/fleet',
-    branch: 'main',
-    files: { [path]: text.replace(/interval: \S+/g, 'interval: 7m') },
-    as: 'ada',
-  })
-  await stage.settle()
-  expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
-}, 60_000)
+}, 120_000)
