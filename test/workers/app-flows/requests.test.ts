@@ -176,22 +176,3 @@ test('behind its base, before GitHub has merged it: no more requests, and two to
   expect(counting.filter(kind => !kind.startsWith('GET '))).toHaveLength(2)
   expect(counting.length, counting.join('\n')).toBeLessThanOrEqual(14)
 }, 60_000)
-
-test('300 violations: one check in three requests, then one comment', async () => {
-  const { github } = stage
-  const names = Array.from({ length: 300 }, (_, at) => `web-${at}`)
-  const files = {
-    'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'many.yaml'),
-    'staging/many.yaml': names.map(name => deploymentFile(name, 'kube-system')).join('---\n'),
-  }
-  const pull = openDev(github, 'many', files)
-  await stage.settle()
-  expect(said(github, DEV, 'many')).toMatchObject({
-    conclusion: 'failure',
-    output: { title: '300 violations in dev-team (staging)' },
-  })
-  expect(github.commentsOf(DEV, pull)).toHaveLength(1)
-  const writes = asked().kinds.filter(kind => /^(?:POST|PATCH) .*(?:check-runs|comments)/.test(kind))
-  expect(writes.filter(kind => kind.includes('check-runs')).length).toBeLessThanOrEqual(3)
-  expect(writes.at(-1), 'the comment is last').toBe('POST /repos/{owner}/{repo}/issues/{issue_number}/comments')
-}, 120_000)
