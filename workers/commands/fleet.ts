@@ -46,7 +46,7 @@ export const gate: BailiwickCommand = {
   run: async command => {
     const [word, more] = command.line.words
     if (more !== undefined || (word !== undefined && word !== 'off'))
-      throw commandError('the argument is not off', message`Write: ${codeWord(`/bailiwick ${GATE_USAGE}`)}`)
+      throw commandError('the only argument is `off`', message`Write: ${codeWord(`/bailiwick ${GATE_USAGE}`)}`)
     const change = word === 'off' ? release : set
     const settings: GateSetting[] = []
     for (const [url, gates] of Map.groupBy(await gatesOf(command), one => one.url)) {
