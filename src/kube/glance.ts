@@ -1,5 +1,6 @@
 import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
 import { KUSTOMIZE_GROUP, OPERATOR_GROUP, SOURCE_GROUP } from './flux-kinds.ts'
+import { asUtf8 } from './yaml/parse-documents.ts'
 
 /** What searches through all files of a repository look for, so that one look at a file answers each of them. */
 interface Glance {
@@ -25,7 +26,7 @@ export function glance(tree: Tree, { path, id }: TreeEntry): Glance | undefined 
   if (known) return known
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return undefined
-  const text = bufferOf(bytes)
+  const text = bufferOf(asUtf8(bytes))
   // most files have nothing of what the groups have in common
   const groups = text.includes('fluxcd.') ? GROUPS.filter(group => text.includes(group)) : []
   const found = {

@@ -92,7 +92,7 @@ function servedInstead(
   version: number,
 ): readonly [names: readonly string[], field: 'apiVersion' | 'kind'] {
   const own = servedVersions(group === 'extensions' && Object.hasOwn(MOVED, kind) ? MOVED[kind]! : group, kind, version)
-  const names = own.length > 0 ? own : servedVersions(undefined, kind, version)
+  const names = own.length > 0 ? own : servedVersions(undefined, kind, version).filter(name => !name.includes('alpha'))
   if (names.length > 0 || lastServed(apiVersion, kind) !== undefined) return [names, 'apiVersion']
   const meant = probably(kind, kindsOf(apiVersion, version))
   return [meant === undefined ? [] : [meant], 'kind']

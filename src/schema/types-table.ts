@@ -1,4 +1,5 @@
 import { brotliDecompressSync } from 'node:zlib'
+import { KUBERNETES } from '../kube/capabilities/scope.ts'
 import { groupOf } from '../kube/object.ts'
 import packed from './kubernetes-types.json' with { type: 'json' }
 
@@ -120,11 +121,8 @@ export function kindsOf(apiVersion: string, version: number): string[] {
   return kinds.flatMap(([kind, entry]) => (isKnownIn(entry, version) ? [kind] : []))
 }
 
-/** Whether a version of the table serves something of a group; of `extensions` an earlier one did. */
-export function isServedGroup(group: string): boolean {
-  entries ??= readKinds()
-  return group === 'extensions' || [...entries.keys()].some(apiVersion => groupOf(apiVersion) === group)
-}
+/** Whether Kubernetes serves something of a group; of `extensions` an earlier version did. */
+export const isServedGroup = (group: string): boolean => group === 'extensions' || Object.hasOwn(KUBERNETES, group)
 
 function readEntry(entry: Entry): KnownSince {
   if (typeof entry === 'string') return { type: readType(entry), since: OLDEST, until: NEWEST }

@@ -7,7 +7,7 @@ import { readsOf } from '../fleet/rendering/render-memory.ts'
 import { changedPaths, kustomizationFiles, namedIn } from '../fleet/rendering/trees.ts'
 import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
 import { at } from '../kube/node.ts'
-import { readableDocuments } from '../kube/yaml/parse-documents.ts'
+import { asUtf8, readableDocuments } from '../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../kustomize/build-budget.ts'
 import type { ChangedFile, RequiredApproval } from '../rules/model/finding.ts'
 import { isBuilt } from './evaluated.ts'
@@ -153,7 +153,7 @@ function isObject(tree: Tree, path: string): boolean {
   const bytes = readUnlessLarge(tree, path)
   if (!bytes) return true
   const documents = readableDocuments({ repository: '', path }, bytes)
-  if (!documents) return /kind|\\[xuU]/.test(bufferOf(bytes).toString('latin1'))
+  if (!documents) return /kind|\\[xuU]/.test(bufferOf(asUtf8(bytes)).toString('latin1'))
   return documents.some(root => at(root, ['kind']) !== undefined && at(root, ['apiVersion']) !== undefined)
 }
 
@@ -168,7 +168,7 @@ function isNamedIn(tree: Tree, folder: string, path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return kustomizationFiles(tree, folder).some(file => {
     const bytes = readUnlessLarge(tree, file)
-    if (bytes && !bufferOf(bytes).includes(name)) return false
+    if (bytes && !bufferOf(asUtf8(bytes)).includes(name)) return false
     return unlessRefused(true, () => namedIn(tree, folder, file, new BuildBudget()).includes(path))
   })
 }

@@ -30,6 +30,7 @@ import { type Known, knownOf, knownOfBaseline, Waivers, withState } from './stat
 import { resultOf } from './summary.ts'
 import { notSeenOf, remoteFiles } from './unseen-approvals.ts'
 import { unmatchedSources, unreadableSources } from './unseen-sources.ts'
+import { waitingCircles } from './waiting-circles.ts'
 
 /** What a fleet is compared with. */
 export interface EvaluateOptions {
@@ -116,7 +117,9 @@ function errorsIn(head: Fleet, options: EvaluateOptions, failures: readonly Node
     const commit = base && one.state === 'new' ? undefined : since?.get(one.node)
     return commit === undefined ? one : { ...one, since: commit }
   })
-  const changed = base ? [...unreadableSources(head, base), ...missingReferences(head, base)] : []
+  const changed = base
+    ? [...unreadableSources(head, base), ...missingReferences(head, base), ...waitingCircles(head, base)]
+    : []
   const all = [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...changed]
   // what fails of the platform's makes tenants' nodes fail
   const isTenants = ({ tenant }: NodeFailure) => Number(tenant !== '')

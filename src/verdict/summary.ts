@@ -1,5 +1,5 @@
 import { oncePer } from '../base/once-per.ts'
-import { objectCause, placeText } from '../fleet/facts/fingerprint.ts'
+import { contentCause, objectCause, placeText } from '../fleet/facts/fingerprint.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { Finding, NodeFailure, RequiredApproval, Severity, Verdict } from '../rules/model/finding.ts'
 
@@ -190,6 +190,7 @@ function followerKeys({ finding, objects, tenants }: FindingGroup): string[] {
   const isInside = IN_NAMESPACES.includes(rule) && object.namespace !== '' && tenants.length === 1
   return [
     ...follows.map(cause => [cause]),
+    [contentCause(finding.node)],
     ...(origin.file === '' ? [] : sameLine.map(leader => [leader, origin.repository, origin.file, origin.line])),
     ...(IN_OBJECTS.includes(rule) ? [['object', tenant, object]] : []),
     ...(isInside ? [[tenant, object.namespace]] : []),

@@ -93,8 +93,12 @@ function note<K, V>(map: Map<K, Map<number, V>>, key: K, version: number, value:
   map.set(key, inner)
 }
 
-/** What somebody applies: it has metadata of its own, and is no list. */
+/** What has metadata of its own, and is no list. */
 const isObject = ({ properties = {} }: Schema) => properties.metadata?.$ref === `#/definitions/${META}ObjectMeta`
+
+/** Subresources, questions that are only answered, and what is only read: the API server has nothing to patch. */
+const NEVER_APPLIED =
+  /^(?:v1 (?:Binding|ComponentStatus)|policy\/\S+ Eviction|autoscaling\/\S+ Scale|auth(?:entication|orization)\.k8s\.io\/\S+ \w+)$/
 
 /** The table of several versions, given by their minor number. */
 export function typesTable(swagger: ReadonlyMap<number, Definitions>): TypesTable {
@@ -108,7 +112,8 @@ export function typesTable(swagger: ReadonlyMap<number, Definitions>): TypesTabl
       const short = shortName(name)
       if (isObject(schema)) {
         for (const { group, version: api, kind } of schema['x-kubernetes-group-version-kind'] ?? []) {
-          note(kinds, `${group === '' ? '' : `${group}/`}${api} ${kind}`, version, `@${short}`)
+          const key = `${group === '' ? '' : `${group}/`}${api} ${kind}`
+          if (!NEVER_APPLIED.test(key)) note(kinds, key, version, `@${short}`)
         }
       }
       if (schema.properties === undefined) continue

@@ -16,7 +16,7 @@ import {
 import { glance } from '../../kube/glance.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { asUtf8, parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { ClusterRoot } from '../model/fleet.ts'
 import { nodeOf } from '../model/kustomization-spec.ts'
 import { overlayTree } from '../rendering/trees.ts'
@@ -292,7 +292,7 @@ function foldersWithSync(tree: Tree, folder: string): string[] {
 function isEmpty(bytes: Uint8Array): boolean {
   if (bytes.length > 4096) return false
   return new TextDecoder()
-    .decode(bytes)
+    .decode(asUtf8(bytes))
     .split('\n')
     .every(line => /^(#.*|---)?\s*$/.test(line))
 }

@@ -66,3 +66,6 @@ export function withoutPositions(message: string): string {
 
 /** Accounts of a namespace own a Capsule Tenant no longer, and with it what owners may have. */
 export const lostCause = (home: string): string => hashOf(['owner lost', home])
+
+/** A Kustomization, by the key of its node, builds what it must not: the cause of all that is found in it, on each cluster. */
+export const contentCause = (node: string): string => hashOf(['content', ...node.split('/').slice(-2)])

@@ -7,6 +7,7 @@ import { isFatal } from '../../flux/render-with-holes.ts'
 import { readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { canonical, originAt, stringAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { asUtf8 } from '../../kube/yaml/parse-documents.ts'
 import { nodeKey } from '../model/fleet.ts'
 import { addressIn } from '../model/fleet-config.ts'
 import { isSameSpec, objectTexts, versionlessKey } from '../model/same-node.ts'
@@ -212,7 +213,7 @@ function* textsAt(tree: Tree, paths: readonly string[] | undefined): Generator<s
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const { type } = tree.entry(path) ?? {}
     const bytes = type === 'file' ? readUnlessLarge(tree, path) : undefined
-    if (bytes) yield decoder.decode(bytes.slice())
+    if (bytes) yield decoder.decode(asUtf8(bytes).slice())
     if (type !== 'directory') continue
     for (const below of tree.list(path)) if (below.type === 'file' || paths === undefined) queue.push(below.path)
   }

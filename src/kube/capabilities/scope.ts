@@ -60,6 +60,8 @@ export const KUBERNETES: Record<string, { readonly namespaced: string; readonly 
   'events.k8s.io': { namespaced: 'Event', cluster: '' },
   'flowcontrol.apiserver.k8s.io': { namespaced: '', cluster: 'FlowSchema PriorityLevelConfiguration' },
   'internal.apiserver.k8s.io': { namespaced: '', cluster: 'StorageVersion' },
+  // new in 1.37 and off by default; their scope is not known
+  'lifecycle.k8s.io': { namespaced: '', cluster: '' },
   'networking.k8s.io': { namespaced: 'Ingress NetworkPolicy', cluster: 'IPAddress IngressClass ServiceCIDR' },
   'node.k8s.io': { namespaced: '', cluster: 'RuntimeClass' },
   policy: { namespaced: 'Eviction PodDisruptionBudget', cluster: 'PodSecurityPolicy' },

@@ -106,9 +106,31 @@ const MAX_FILE_BYTES = 8 * 1024 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
+/** The bytes of a YAML file as UTF-8, for searches: the same, unless its byte order mark says that it is UTF-16. */
+export function asUtf8(bytes: Uint8Array): Uint8Array {
+  const encoding = encodingOf(bytes)
+  return encoding === 'utf-8' ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes.slice()))
+}
+
+/** How a YAML parser reads bytes: as their byte order mark says, else as UTF-8 (go-yaml, yaml_parser_determine_encoding). */
+function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+}
+
+/**
+ * The text of a file in UTF-16, as some shells write it; undefined for one that kustomize may not read whole. It cuts at line
+ * breaks and separators of bytes: where each second one is zero, it finds none, and applies the first document only.
+ */
+function wideText(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): string | undefined {
+  if (bytes.length % 2 > 0) return undefined
+  const text = new TextDecoder(encoding).decode(bytes)
+  return /[^\0-\xff]|\n(?:---|\.\.\.)/.test(text) ? undefined : text
+}
+
 /**
  * The text of a YAML or JSON file, without a byte order mark at its start. Throws `render-limits` for a file that is too
- * large, and `yaml-encoding` for bytes that are not UTF-8.
+ * large, and `yaml-encoding` for bytes that are neither UTF-8 nor one document in UTF-16 without characters above U+00FF.
  */
 export function decodeText(file: FileName, bytes: Uint8Array): string {
   const origin: Origin = { repository: file.repository, file: file.path, line: 1, column: 1 }
@@ -116,6 +138,9 @@ export function decodeText(file: FileName, bytes: Uint8Array): string {
     const message = `${file.path}: too large (${bytes.length} bytes). At most ${MAX_FILE_BYTES} bytes are read`
     throw new BailiwickError('render-limits', message, { origin, fix: 'Split the file.' })
   }
+  const encoding = encodingOf(bytes)
+  const wide = encoding === 'utf-8' ? undefined : wideText(bytes, encoding)
+  if (wide !== undefined) return wide
   try {
     return UTF8.decode(bytes)
   } catch (cause) {

@@ -1,4 +1,5 @@
 import { message } from '../../base/message.ts'
+import { contentCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import {
   type Directories,
@@ -240,6 +241,7 @@ function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] 
 function sharedPathViolation(node: FleetNode, path: string, holder: DirectoryHolder): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
   return Subject.ofNode(node).violation(['spec', 'path'], `${holder} ${path}`, {
+    leads: [contentCause(node.key)],
     message: message`${who} reads ${quoted('path', path)}, a directory of ${holder === 'the platform' ? 'the platform' : 'another tenant'}. Allowed: the tenant's own directory and those that the platform shares. Flux reads every file of the source.`,
     fix: message`Set the path to one in the tenant's own directory, or in one that the platform shares.`,
   })

@@ -119,5 +119,5 @@ export const yamlEncoding: Rule = {
   severity: 'medium',
   title: 'YAML that is not clean UTF-8',
   why: 'Parsers disagree about control characters, byte order marks and invalid UTF-8, and reviewers do not see them.',
-  docs: 'Save the file as UTF-8, and write control characters as escapes in double quotes.',
+  docs: 'Save the file as UTF-8, and write control characters as escapes in double quotes. A file in UTF-16 with a byte order mark is read if it is one document without characters above U+00FF: of a second document, kustomize applies nothing.',
 }

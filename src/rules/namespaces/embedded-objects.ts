@@ -32,7 +32,7 @@ export const embeddedContent: Rule = {
 }
 
 const WHY: Readonly<Record<Exclude<Unevaluated['why'], 'content'>, string>> = {
-  template: 'a template with placeholders, which are not filled in here',
+  template: 'a template with placeholders',
   text: 'a text that is not a list of objects',
   depth: 'nested deeper than objects are followed (render-limits)',
 }

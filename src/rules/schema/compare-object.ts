@@ -135,17 +135,28 @@ function comparedWithCatalog(
   const { root } = object
   const { apiVersion, kind, name } = idOf(object)
   const group = groupOf(apiVersion)
-  const { requires } = fluxKind(`${group}/${kind}`) ?? {}
+  const flux = fluxKind(`${group}/${kind}`)
+  const requires = flux?.requires
   // the cluster may serve what one release of a project does not
   const isOther = refused !== undefined || !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
   const served = textNode(`${group}/${catalog.served.at(-1)}`, root.origin)
   const isKnown = name !== '' && (!isOther || requires !== undefined)
   const whole = isKnown ? compare(catalog, isOther ? withField(root, 'apiVersion', served) : root) : UNKNOWN
-  const refusedByAll = requiredProblems(whole.problems, root, requires)
+  const needed = requiredProblems(whole.problems, root, requires)
+  const refusedByAll = flux ? whole.problems.filter(one => needed.includes(one) || isMisspelled(one)) : needed
   const problems = [...(refused?.answer.problems ?? []), ...refusedByAll]
   const answer = isOther ? { problems, count: problems.length, isKnown: refused !== undefined } : whole
   const server = refused?.server ?? (() => catalogName(catalog))
   return { answer, server, isCertain: false, isCatalog: true, refusedByAll }
+}
+
+/** Fields of `spec` that only former versions have, and that resemble a later one. */
+const FORMER_FIELDS: ReadonlySet<string> = new Set(['valuesFile'])
+
+/** Whether no version of Flux has a field of `spec`, which resembles one that it has: a later Flux has none so alike. */
+const isMisspelled = ({ kind, path, names = [] }: Problem): boolean => {
+  const key = String(path.at(-1))
+  return kind === 'unknown-field' && path[0] === 'spec' && !FORMER_FIELDS.has(key) && probably(key, names) !== undefined
 }
 
 /** What every version of Flux requires in `spec` and an object lacks: it is missing there, misspelled, or no duration. */

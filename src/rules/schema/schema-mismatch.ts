@@ -33,7 +33,7 @@ export const schemaMismatch: Rule = {
     'Correct the field. A nested field that Flux drops is a warning. An unknown top-level field, such as `datas` of a ConfigMap, is a violation.',
     'Kinds of Kubernetes are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares, or that objects of the platform set (the Plan of system-upgrade-controller, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed: what every known version refuses is a violation, other findings are warnings. An API version or kind that the cluster or every known version does not serve is a violation. A deprecated one is a warning that names the last version that serves it.',
     'Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects. This gives warnings, only where a similar field or word exists, because the cluster may run another release. CEL rules of a definition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why.',
-    "In objects of Flux, a missing or misspelled required field is a violation. So are an `interval` that is not a duration, and an API version that the cluster's Flux does not serve or no Flux 2 ever served. If the version of Flux is not known, an API version that the newest Flux does not serve is a warning.",
+    "In objects of Flux, a missing required field is a violation. So is a misspelled field, such as `targetNamspace`: the API server refuses it, and what it was meant to say does not apply. So are an `interval` that is not a duration, and an API version that the cluster's Flux does not serve or no Flux 2 ever served. If the version of Flux is not known, an API version that the newest Flux does not serve is a warning.",
     'Some fields cannot be changed in an existing object: the selector of a Deployment, the template of a Job, `roleRef`. Such a change is a violation, or a warning if the version of the cluster is not known. No version lets `roleRef` change, so that is always a violation. With `force`, Flux recreates the object, and there is no finding.',
     'Other kinds and values that are unknown are not compared.',
   ].join('\n\n'),
@@ -376,7 +376,7 @@ function unknownKind(
         : message` Version ${part('value', since)} is the first to serve it.`
   return names.length === 0
     ? {
-        message: message`${who}: ${server} does not serve this kind.${last}`,
+        message: message`${who}: ${server} has no objects of this kind to apply.${last}`,
         fix: message`Remove the object, or replace it with a kind that is served.`,
       }
     : {

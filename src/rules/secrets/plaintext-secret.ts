@@ -10,6 +10,7 @@ import { bufferOf, readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { asUtf8 } from '../../kube/yaml/parse-documents.ts'
 import { atReaders, isBelow, readersOf } from '../git/rendered-tree.ts'
 import { everyMap, scalarsOf } from '../model/object-values.ts'
 import { overLimit, type Rule, Subject, type Violation } from '../model/rule.ts'
@@ -236,14 +237,14 @@ function files(tree: Tree, nodes: readonly FleetNode[]): { readonly path: string
 }
 
 function inText(bytes: Uint8Array) {
-  const text = bufferOf(bytes).toString('latin1')
+  const text = bufferOf(asUtf8(bytes)).toString('latin1')
   const found = credentialIn(text)
   return found && { what: found.what, line: lineAt(text, found.index) }
 }
 
 /** Comment lines as one text without the comment marks: a key may span several. */
 function inComments(bytes: Uint8Array) {
-  const text = bufferOf(bytes).toString('latin1')
+  const text = bufferOf(asUtf8(bytes)).toString('latin1')
   if (!text.includes('#')) return undefined
   const lines: { readonly text: string; readonly line: number }[] = []
   let number = 0

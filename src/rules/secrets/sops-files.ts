@@ -5,7 +5,7 @@ import { readFlatFile } from '../../flux/sops/encrypted-values.ts'
 import { bufferOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { glance } from '../../kube/glance.ts'
 import { at, canonical, itemsOf, type Node, stringAt } from '../../kube/node.ts'
-import { parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
+import { asUtf8, parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
 
 /** Limit on what is parsed of one repository: files that mention SOPS. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -71,7 +71,7 @@ export function allDocuments(tree: Tree, repository: string, file: string): read
   return root ? [root] : []
 }
 
-const speaksOfSops = (bytes: Uint8Array): boolean => bufferOf(bytes).includes('sops')
+const speaksOfSops = (bytes: Uint8Array): boolean => bufferOf(asUtf8(bytes)).includes('sops')
 
 function tooMuch(repository: string, file: string): BailiwickError {
   const problem = message`more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${part('path', file)} and later files are not read`

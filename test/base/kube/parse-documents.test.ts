@@ -108,7 +108,13 @@ describe('refused, with the place', () => {
   const place = (line: number, column: number): string => ` dir/a.yaml:${line}:${column}`
   const cases: [string, string | Uint8Array, string][] = [
     ['invalid UTF-8', new Uint8Array([0x61, 0xff]), `yaml-encoding${place(1, 1)}`],
-    ['UTF-16', Buffer.from('\ufeffa: 1', 'utf16le'), `yaml-encoding${place(1, 1)}`],
+    ['UTF-16 in part', Buffer.from('\ufeffa: 1', 'utf16le').subarray(1), `yaml-encoding${place(1, 1)}`],
+    ['two documents in UTF-16', Buffer.from('\ufeffa: 1\n---\nb: 1', 'utf16le'), `yaml-encoding${place(1, 1)}`],
+    [
+      'UTF-16 that holds bytes of a line break',
+      Buffer.from('\ufeffa: \u0d0a', 'utf16le'),
+      `yaml-encoding${place(1, 1)}`,
+    ],
     ['NUL', 'a: 1\nb: x\0y\n', `yaml-encoding${place(2, 5)}`],
     ['C1 control', 'a: \x9b\n', `yaml-encoding${place(1, 4)}`],
     ['BOM inside', 'a: 1\n\ufeffb: 2\n', `yaml-encoding${place(2, 1)}`],

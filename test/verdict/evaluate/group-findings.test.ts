@@ -6,7 +6,11 @@ import { terminalText } from '../../../src/report/formats/terminal.ts'
 import type { Finding } from '../../../src/rules/model/finding.ts'
 import { summaryOf } from '../../../src/verdict/headline.ts'
 import { countFindings, groupFindings } from '../../../src/verdict/summary.ts'
+import { treesOf } from '../../attacks/attack-case.ts'
+import { buildTrees, evaluateBuilt } from '../../attacks/evaluate-trees.ts'
+import { isNew } from '../../attacks/expectation.ts'
 import { FLEET, finding, verdict } from '../../report/samples.ts'
+import { edited, readRecipes } from '../../rules/recipes/read-recipes.ts'
 
 const SYNC = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 20, column: 20 }
 const object = (name: string, kind = 'Deployment', namespace = 'flux-system') => ({
@@ -177,4 +181,34 @@ describe('every surface shows the same', () => {
     expect(new Set(violations.map(({ fingerprint }) => fingerprint)).size).toBe(12)
     expect(new Set(violations.map(({ cause }) => cause))).toEqual(new Set(['c0', 'c1']))
   })
+})
+
+test("a tenant's Kustomization of the fleet's own folder: one violation, whatever it builds", () => {
+  const edits = [
+    {
+      in: 'ops-team/staging/more.yaml',
+      text: `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: ops}
+spec: {interval: 1m, url: https://github.com/acme/fleet, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: fleet, namespace: ops}
+spec:
+  interval: 5m
+  prune: true
+  serviceAccountName: ops-team
+  path: ./tenants/staging
+  sourceRef: {kind: GitRepository, name: fleet}
+`,
+    },
+    { in: 'ops-team/staging/kustomization.yaml', from: 'resources:', to: 'resources:\n  - more.yaml' },
+  ]
+  const { world } = readRecipes().find(({ document }) => document.startsWith('fluxcd/flux2-multi-tenancy'))!
+  const clean = buildTrees(treesOf(world))
+  const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(world, edits)), clean), clean)
+  const found = groupFindings(verdict.violations.filter(isNew))
+  expect(found.map(({ finding: { rule, origin } }) => `${rule} ${origin.line}`)).toEqual(['kustomize-path-escape 13'])
+  expect(found[0]?.followers.length).toBeGreaterThan(10)
 })
