@@ -110,8 +110,6 @@ const IN_OBJECTS = [
 ]
 /** Rules whose findings about an object follow from that about its Namespace. */
 const IN_NAMESPACES = ['namespace-confinement', 'namespace-ownership', 'account-cannot-apply']
-/** By this rule all that a Kustomization renders is another directory's. */
-const OF_CONTENT = 'kustomize-path-escape'
 /** Rules that find what the removal of a Namespace leaves in it. */
 const AFTER_REMOVAL = ['prune-account-removed', 'identity-object-tamper', 'tenant-removed', 'namespace-confinement']
 
@@ -160,7 +158,7 @@ function joined(
 }
 
 /** By what others find the one that they follow from. */
-function leaderKeys({ finding, objects, clusters }: FindingGroup): string[] {
+function leaderKeys({ finding, objects }: FindingGroup): string[] {
   const { rule, state, level, origin, tenant, object, cause, isShared } = finding
   const leads = objects.flatMap(one => one.finding.leads ?? [])
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
@@ -169,9 +167,6 @@ function leaderKeys({ finding, objects, clusters }: FindingGroup): string[] {
     ...(origin.file === '' || !LEADERS.has(rule) ? [] : [[rule, origin.repository, origin.file, origin.line]]),
     ...(OF_OBJECTS.includes(rule) ? objects.map(one => ['object', tenant, one.object]) : []),
     ...(isNamespace && OF_NAMESPACES.includes(rule) ? [[tenant, object.name]] : []),
-    ...(rule === OF_CONTENT && finding.field === '/spec/path'
-      ? clusters.map(cluster => ['content', `${cluster}/${object.namespace}/${object.name}`])
-      : []),
   ].map(key => JSON.stringify([state, level, ...key]))
 }
 
@@ -194,7 +189,6 @@ function followerKeys({ finding, objects, tenants }: FindingGroup): string[] {
     ...(origin.file === '' ? [] : sameLine.map(leader => [leader, origin.repository, origin.file, origin.line])),
     ...(IN_OBJECTS.includes(rule) ? [['object', tenant, object]] : []),
     ...(isInside ? [[tenant, object.namespace]] : []),
-    ['content', finding.node],
     ...(AFTER_REMOVAL.includes(rule)
       ? [[objectCause({ kind: 'Namespace', namespace: '', name: object.namespace })]]
       : []),

@@ -406,34 +406,6 @@ const rows: Record<string, Row> = {
     edits: [{ in: 'my-tenant/config/syncs.yaml', from: 'key: kubeconfig', to: 'key: kubeconfg' }],
     groups: [['kubeconfig-ref staging config/syncs.yaml:12', 'kubeconfig-ref staging config/syncs.yaml:11']],
   },
-  'a directory of the platform as the path of a tenant: all of its content follows': {
-    edits: [
-      {
-        in: 'dev-team/base/podinfo-repository.yaml',
-        add: `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: fleet, namespace: apps}
-spec: {interval: 5m, url: https://github.com/acme/fleet, ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: fleet, namespace: apps}
-spec: {interval: 5m, prune: true, serviceAccountName: dev-team, path: ./infrastructure/kyverno, sourceRef: {kind: GitRepository, name: fleet}}
-`,
-      },
-    ],
-    groups: [
-      [
-        'kustomize-path-escape production,staging base/podinfo-repository.yaml:18',
-        'namespace-confinement production,staging infrastructure/kyverno/release.yaml:10',
-        'namespace-confinement production,staging infrastructure/kyverno/release.yaml:19',
-        'namespace-ownership production,staging infrastructure/kyverno/release.yaml:4',
-        'target-namespace production,staging infrastructure/kyverno/release.yaml:22',
-        'ownership-conflict production,staging infrastructure/kyverno/release.yaml:9',
-        'ownership-conflict production,staging infrastructure/kyverno/release.yaml:18',
-      ],
-    ],
-  },
   'a misspelled default account of a Capsule cluster': {
     world: CAPSULE,
     base: [
