@@ -406,33 +406,6 @@ const rows: Record<string, Row> = {
     edits: [{ in: 'my-tenant/config/syncs.yaml', from: 'key: kubeconfig', to: 'key: kubeconfg' }],
     groups: [['kubeconfig-ref staging config/syncs.yaml:12', 'kubeconfig-ref staging config/syncs.yaml:11']],
   },
-  'a misspelled default account of a Capsule cluster': {
-    world: CAPSULE,
-    base: [
-      {
-        in: 'my-tenant/config/syncs.yaml',
-        after: 'name: apps',
-        from: '  interval: 5m',
-        to: '  interval: 5m\n  targetNamespace: my-tenant-web',
-      },
-    ],
-    edits: [
-      {
-        in: 'fleet/clusters/staging/flux-system/kustomization.yaml',
-        from: 'account=gitops-reconciler',
-        to: 'account=gitops-reconcilr',
-      },
-    ],
-    groups: [
-      [
-        'flux-lockdown-weakened staging clusters/staging/flux-system/kustomization.yaml:24',
-        'namespace-confinement staging config/syncs.yaml:25',
-        'namespace-ownership staging config/namespaces/namespaces.yaml:4',
-        'sa-required staging config/syncs.yaml:23',
-        'target-namespace staging config/syncs.yaml:25',
-      ],
-    ],
-  },
   'another definition of two objects: an error for each': {
     edits: [
       {
