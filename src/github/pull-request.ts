@@ -1,9 +1,5 @@
-import { BailiwickError } from '../base/errors.ts'
-import { type MessagePart, message } from '../base/message.ts'
-import { type Head, readBranch } from './branches.ts'
 import { unlessMissing } from './client/github-error.ts'
-import { branchPart, type GitHubRepository, repositoryPart } from './client/octokit.ts'
-import { type Commit, readCommit } from './contents/commits.ts'
+import type { GitHubRepository } from './client/octokit.ts'
 
 export interface PullRequest {
   readonly number: number
@@ -16,7 +12,7 @@ export interface PullRequest {
   readonly labels: readonly string[]
   /** Who opened it; undefined when the account is gone. */
   readonly author: { readonly login: string; readonly type: string } | undefined
-  /** `sha` is what GitHub last noted; readTestMerge asks for the branch as it is. */
+  /** `sha` is what GitHub last noted; readTestMerge reads the branch as it is. */
   readonly base: { readonly ref: string; readonly sha: string; readonly isDefault: boolean }
   /** `repository` is null when the fork is gone. */
   readonly head: {
@@ -28,14 +24,6 @@ export interface PullRequest {
   /** What GitHub knows of the merge: null while it computes. */
   readonly mergeable: boolean | null
   readonly mergeCommit: string | null
-}
-
-/** What the merge would give: the commit that GitHub made for testing, on the base branch as it is now. */
-export interface TestMerge extends Commit {
-  readonly base: string
-  /** Tree id of the base. */
-  readonly baseTree: string
-  readonly head: string
 }
 
 /** The pull request as it is now; undefined when there is none. */
@@ -80,62 +68,6 @@ export async function listPullRequestsOf(
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
   return (await listOpenPullRequests(repository)).filter(({ head }) => head.sha === sha)
-}
-
-/**
- * The test merge of an open pull request, checked to be of exactly the base branch's present head and the pull request's.
- * Where the head holds all of the base, GitHub is not waited for. Throws `merge-conflict` where there is none,
- * `github-unavailable` while GitHub is computing it or has one of an older state (try again in a moment), `git-missing` when
- * the base branch is gone.
- */
-export async function readTestMerge(repository: GitHubRepository, pull: PullRequest): Promise<TestMerge> {
-  const name = repositoryPart(repository, pull.number)
-  const branch = branchPart(pull.base.ref)
-  if (pull.mergeable === false) {
-    throw new BailiwickError('merge-conflict', message`${name} conflicts with ${branch}: nothing was checked`, {
-      fix: 'Resolve the conflict and push.',
-    })
-  }
-  const isComputed = pull.mergeable !== null && pull.mergeCommit !== null
-  const [base, merge] = await Promise.all([
-    readBranch(repository, pull.base.ref),
-    isComputed && pull.mergeCommit ? unlessMissing(readCommit(repository, pull.mergeCommit)) : undefined,
-  ])
-  if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
-  if (!isComputed) {
-    const known = await readKnownMerge(repository, pull.head.sha, base)
-    if (known) return known
-  }
-  // GitHub throws an older test merge away
-  if (!merge) throw computing(name)
-  const [first, second, ...more] = merge.parents
-  if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
-  return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
-}
-
-/**
- * The merge of a head that holds all of its base branch: whatever GitHub does, its content is that of the head. Undefined for
- * every other head. The head stands for the commit that GitHub is making.
- */
-async function readKnownMerge(repository: GitHubRepository, sha: string, base: Head): Promise<TestMerge | undefined> {
-  const head = await unlessMissing(readCommit(repository, sha))
-  if (!head || !(head.parents.includes(base.commit) || (await holds(repository, sha, base.commit)))) return undefined
-  return { ...head, base: base.commit, baseTree: base.tree, head: sha }
-}
-
-/** Whether a commit is among the ancestors of another one. The second page of GitHub's comparison lists no files. */
-async function holds({ octokit, owner, repo }: GitHubRepository, sha: string, ancestor: string): Promise<boolean> {
-  const page = { per_page: 1, page: 2 }
-  const compared = octokit.rest.repos.compareCommitsWithBasehead({
-    ...{ owner, repo, basehead: `${ancestor}...${sha}`, ...page },
-  })
-  return (await unlessMissing(compared))?.data.merge_base_commit.sha === ancestor
-}
-
-function computing(name: MessagePart): BailiwickError {
-  return new BailiwickError('github-unavailable', message`GitHub is still computing what merging ${name} gives`, {
-    retryAfter: 2,
-  })
 }
 
 interface PullAnswer {

@@ -18,8 +18,15 @@ interface OnPullRequest extends OnRepository {
   readonly pull: number
 }
 
-/** Evaluate a pull request in its present state. */
-export type ValidatePullRequest = Asked & OnPullRequest
+/** Evaluate a pull request in its present state. `unlike`: id of a tree that an earlier verdict was about, and GitHub's merge is not. */
+export type ValidatePullRequest = Asked & OnPullRequest & { readonly unlike?: string }
+
+/** Compare the merge that a verdict was about with the one that GitHub makes of the same commits. `tree`: id of its tree. */
+export interface VerifyMerge extends OnPullRequest {
+  readonly base: string
+  readonly head: string
+  readonly tree: string
+}
 
 /** Evaluate one commit of a branch in its revision set, then reconcile the clusters that follow it. */
 export interface ValidatePush extends Asked, OnRepository {
@@ -137,6 +144,7 @@ type Sweep = Record<never, never>
 /** All kinds of jobs. Their data are keys only; each worker reads the present state itself. */
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
+  readonly 'verify-merge': VerifyMerge
   readonly 'post-on-pull-request': PostOnPullRequest
   readonly 'validate-push': ValidatePush
   readonly 'evaluate-commit': EvaluateCommit
@@ -296,7 +304,8 @@ const cluster = text(/^[A-Za-z\d][\w.-]{0,252}$/)
 const place = { installation: id, owner: accountName, repo: repositoryName }
 
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
-  'validate-pull-request': { ...place, pull: id, rerun: optional(pressed) },
+  'validate-pull-request': { ...place, pull: id, rerun: optional(pressed), unlike: optional(sha) },
+  'verify-merge': { ...place, pull: id, base: sha, head: sha, tree: sha },
   'post-on-pull-request': { ...place, pull: id },
   'validate-push': { ...place, branch, sha, before: optional(sha), rerun: optional(pressed) },
   'withdraw-access': { ...place, pull: id },

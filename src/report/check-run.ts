@@ -127,12 +127,12 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   }
 }
 
-/** The code can be searched in docs/errors.md. */
+/** As much of the message as a title holds: all of it, or its first clause. The summary has the code. */
 function undecidedTitle(code: ErrorCode, message: string): string {
   if (code === 'merge-conflict') return 'Merge conflict: nothing was checked'
   if (message === CLOSED_ERROR) return 'Could not be evaluated: the cause is in another repository'
   const whole = visible(`Could not be evaluated: ${message}`, 180)
-  return whole.length <= MAX_TITLE ? whole : `Could not be evaluated: ${code}`
+  return whole.length <= MAX_TITLE ? whole : cut(whole.split(/(?<=: .*)[.,:;] /)[0]!, MAX_TITLE)
 }
 
 const CHECKED: Record<ReportContext['kind'], string> = {

@@ -80,7 +80,7 @@ export const waiverUnused: Rule = {
   level: 'warning',
   title: 'Unused waiver',
   why: 'A waiver that matches no present finding stays in the file and accepts the same value when it returns.',
-  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml` if no open pull request needs it. Else correct its rule, object or cluster.',
+  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml`, or correct its rule, object or cluster. One with a `requester` is listed only after it has expired.',
 }
 
 /** The finding for an unneeded waiver, at the cluster's root. */
@@ -92,7 +92,7 @@ export function unusedWaiver(
   return Subject.ofNode(root).violation([], JSON.stringify([rule, cluster ?? '', kind, namespace, name]), {
     origin,
     message: message`The waiver of ${part('value', rule)} for ${objectPart(kind, namespace, name)}${where} (until ${part('value', expires)}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
-    fix: message`If no open pull request needs the waiver, remove it from ${codeWord('.github/bailiwick.yaml')}, or correct its rule, object or cluster.`,
+    fix: message`Remove the waiver from ${codeWord('.github/bailiwick.yaml')}, or correct its rule, object or cluster.`,
   })
 }
 

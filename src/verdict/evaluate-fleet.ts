@@ -279,13 +279,15 @@ function declaredRemovals({ config, proposed }: Fleet): readonly Waiver[] {
   return proposed === config ? [] : proposed.waivers.filter(({ rule }) => rule === massDeletion.id)
 }
 
-/** A warning for each waiver that none of the findings needs. */
+/** A warning for each waiver that none of the findings needs, and no open pull request can. */
 function unusedWaivers(fleet: Fleet, findings: readonly Finding[], waivers: Waivers): Finding[] {
   const [root] = fleet.nodes
   if (!root || fleet.config.waivers.length === 0 || fleet.disabledRules?.includes(waiverUnused.id)) return []
   const used = new Set(findings.flatMap(finding => waivers.about(finding)))
   const isKnown = ({ rule }: Waiver) => removedWarning(`rule ${rule}`) === undefined
-  const unused = fleet.config.waivers.filter(waiver => !used.has(waiver) && isKnown(waiver))
+  const unused = fleet.config.waivers.filter(
+    waiver => !used.has(waiver) && !waivers.isAwaited(waiver) && isKnown(waiver),
+  )
   if (unused.length === 0) return []
   const index = new FleetIndex(fleet)
   return unused.flatMap(waiver => {

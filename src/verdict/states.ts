@@ -110,7 +110,16 @@ export class Waivers {
 
   /** A waiver is valid on its last day, and never if only its requester accepted it. */
   holds(waiver: Waiver): boolean {
-    return isApproved(waiver) && this.#today !== undefined && this.#today <= waiver.expires
+    return isApproved(waiver) && this.#lasts(waiver)
+  }
+
+  /** Whether a waiver may be for a change that is not merged yet: it names a requester, and has not ended. */
+  isAwaited(waiver: Waiver): boolean {
+    return waiver.requester !== undefined && this.#lasts(waiver)
+  }
+
+  #lasts({ expires }: Waiver): boolean {
+    return this.#today !== undefined && this.#today <= expires
   }
 
   /** The revision set and what depends on the day: another day may give another verdict on the same commits. */

@@ -146,6 +146,13 @@ describe('documents', () => {
     expect([...inTable].sort()).toEqual([...inCode].sort())
   })
 
+  test('every setting has a use on another page, or in the manifests', () => {
+    const pages = documents.filter(path => path !== 'docs/settings.md')
+    const texts = [...pages, ...globSync('deploy/**/*.yaml', { cwd: root })].map(read).join('\n')
+    const names = [...settings.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name = '']) => name)
+    expect(names.filter(name => !new RegExp(`\\b${name}\\b`).test(texts))).toEqual([])
+  })
+
   test('.env.example has every setting, and setup can fill it in (npm run generate)', () => {
     expect(read('.env.example')).toBe(settingsExample(settings))
     const shown = [...read('.env.example').matchAll(/^#?([A-Z_]+)=$/gm)].map(match => match[1])

@@ -100,7 +100,7 @@ export const approveSource: BailiwickCommand = {
     })
     if (asked.length === 0) {
       throw commandError(
-        'this pull request adds no source that needs an approval of yours',
+        'no source of this pull request needs your approval',
         '`/bailiwick status` lists the approvals that it needs.',
       )
     }

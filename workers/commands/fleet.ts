@@ -2,7 +2,6 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import { codeWord, message } from '../../src/base/message.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import type { Repository } from '../../src/github/contents/repositories.ts'
-import { type ListedDeployKey, listDeployKeys } from '../../src/github/deploy-keys.ts'
 import {
   confirmDesignation,
   type DesignationRecord,
@@ -15,24 +14,14 @@ import { releaseBranches, setRuleset } from '../../src/github/protection.ts'
 import { listOpenPullRequests } from '../../src/github/pull-request.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report.ts'
 import type { BranchGate } from '../../src/report/first-report-sections.ts'
-import { type CredentialGroup, credentialsPageOf } from '../../src/report/page/credentials-page.ts'
 import { untilText } from '../../src/report/text/decisions.ts'
 import { type GateSetting, gateAnswer, gateOffAnswer } from '../../src/surface/command/answer-text.ts'
 import { commandError, parseReason } from '../../src/surface/command/command-line.ts'
 import { enforcementText, withEnforcement } from '../../src/surface/command/fleet-file.ts'
-import { credentialsPath } from '../../src/surface/pages/page-address.ts'
-import {
-  type CredentialEntry,
-  credentialEntries,
-  credentialsText,
-  ENTRY_TITLES,
-  type KnownKeys,
-} from '../../src/tenants/credential-entries.ts'
-import type { CredentialReport } from '../../src/tenants/credential-report.ts'
 import { RULESET_NAME, rulesetNameOf, wantedRuleset } from '../../src/verdict/branch-ruleset.ts'
 import { CHECK_NAME, checkNameOf } from '../../src/verdict/check-names.ts'
 import { findRecords, operatorChoices, readOrganizationFile } from '../fleets/designation.ts'
-import { askThread, evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
+import { evaluateRevisionSet } from '../fleets/evaluate-revision-set.ts'
 import { openWriter } from '../fleets/github-installation.ts'
 import { findRepository, readFleetFileText, SourceReader } from '../fleets/source-reader.ts'
 import { changesKey, type WorkerContext } from '../fleets/worker-context.ts'
@@ -57,7 +46,7 @@ export const gate: BailiwickCommand = {
   run: async command => {
     const [word, more] = command.line.words
     if (more !== undefined || (word !== undefined && word !== 'off'))
-      throw commandError('the argument is not off', message`Write: ${codeWord(`/bailiwick ${GATE_USAGE}`)}`)
+      throw commandError('the only argument is `off`', message`Write: ${codeWord(`/bailiwick ${GATE_USAGE}`)}`)
     const change = word === 'off' ? release : set
     const settings: GateSetting[] = []
     for (const [url, gates] of Map.groupBy(await gatesOf(command), one => one.url)) {
@@ -323,86 +312,4 @@ async function writeRecord(
   const body = withDesignationMarker(present?.body ?? `${REPORT_MARKER}\n\n${BEGUN}`, seal)
   const written = await upsertIssue(writer, { marker: REPORT_MARKER, title: REPORT_TITLE, body })
   return written !== undefined
-}
-
-/** Repositories whose keys are listed: those that tenants read first. */
-const MAX_REPOSITORIES = 200
-
-/** Lists the credentials of the tenants: those in git, and the deploy keys that GitHub shows. */
-export const credentials: BailiwickCommand = {
-  name: 'credentials',
-  decision: 'none',
-  usage: 'credentials',
-  summary:
-    'list deploy keys without a tenant, tenants without a key, their age, and who can open sealed files (fleet admins)',
-  where: 'anywhere',
-  slow: true,
-  may: decidesHere,
-  refusal: 'The credentials cannot be listed',
-  run: async command => {
-    const { report, commit } = await askThread(command, { type: 'credentials' }, 'onboard-layout')
-    const entries = credentialEntries(report, await knownKeys(command, report), command.today)
-    const address = await keepCredentialsPage(command, commit, entries)
-    const page =
-      address === undefined
-        ? ''
-        : `\n\n[All of them, with filters](${address}), for maintainers and admins of this repository.`
-    return { reaction: 'rocket', reply: `${credentialsText(entries)}${page}` }
-  },
-}
-
-async function knownKeys(command: CommandContext, { sources }: CredentialReport): Promise<KnownKeys> {
-  const { installation, octokit } = command
-  const read = new Set(sources.map(({ url }) => url))
-  const all = [...(await installation.repositories())].sort((a, b) => Number(read.has(b.url)) - Number(read.has(a.url)))
-  const repositories = new Map<string, readonly ListedDeployKey[]>()
-  const notVisible: string[] = []
-  for (const { owner, repo, url } of all.slice(0, MAX_REPOSITORIES)) {
-    try {
-      repositories.set(url, await listDeployKeys({ octokit, owner, repo }))
-    } catch (error) {
-      if (!(error instanceof BailiwickError) || (error.code !== 'not-permitted' && error.code !== 'git-missing'))
-        throw error
-      // the name of a repository that no tenant reads is not shown here
-      if (!read.has(url)) notVisible.push('deploy keys of a repository that no tenant reads: the App may not list them')
-    }
-  }
-  if (all.length > MAX_REPOSITORIES) {
-    notVisible.push(
-      `deploy keys of ${all.length - MAX_REPOSITORIES} more repositories: only ${MAX_REPOSITORIES} are listed`,
-    )
-  }
-  return { fleet: `${command.owner}/${command.repo}`, repositories, notVisible: [...new Set(notVisible)] }
-}
-
-const TONES: Readonly<Record<CredentialEntry['kind'], CredentialGroup['tone']>> = {
-  'in-clear': 'bad',
-  'key-of-no-tenant': 'bad',
-  'writable-key': 'bad',
-  'tenant-without-key': 'bad',
-  'several-keys': 'bad',
-  'other-recipients': 'bad',
-  key: 'good',
-  'not-visible': 'note',
-}
-
-/** Stores the page of a fleet's credentials and returns its address; undefined if pages are off or it failed. */
-async function keepCredentialsPage(
-  { context, owner, repo, repository: fleet }: CommandContext,
-  commit: string,
-  entries: readonly CredentialEntry[],
-): Promise<string | undefined> {
-  const { store, publicUrl } = context.pages
-  if (publicUrl === undefined) return undefined
-  const groups = (Object.keys(ENTRY_TITLES) as CredentialEntry['kind'][]).map(kind => ({
-    ...{ kind, title: ENTRY_TITLES[kind], tone: TONES[kind] },
-    rows: entries.filter(one => one.kind === kind).map(({ kind: _kind, ...row }) => row),
-  }))
-  const place = { owner, repo, repositoryId: fleet.id, visibility: fleet.visibility, at: new Date().toISOString() }
-  const page = credentialsPageOf({ ...place, repository: fleet.url, commit, groups })
-  const kept = await store.keep(page).catch(err => {
-    context.log.warn({ err }, 'page could not be stored')
-    return false
-  })
-  return kept ? `${publicUrl}${credentialsPath(owner, repo)}` : undefined
 }

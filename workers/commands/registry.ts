@@ -1,8 +1,8 @@
 import { approve, approvePrune, approveSource } from './approve.ts'
 import type { BailiwickCommand } from './command-context.ts'
-import { credentials, designate, enforcement, gate, pause, resume } from './fleet.ts'
+import { designate, enforcement, gate, pause, resume } from './fleet.ts'
 import { hold, override, unhold } from './override.ts'
-import { check, diff, explain, helpVerb, status } from './questions.ts'
+import { check, credentials, diff, explain, helpVerb, status } from './questions.ts'
 import { adopt, lockdown, offboardVerb, onboardVerb } from './tenants.ts'
 import { approveWaiver, waive } from './waive.ts'
 

@@ -121,7 +121,7 @@ export const lockdown: BailiwickCommand = {
   run: async command => {
     const [cluster, more] = command.line.words
     if (cluster === undefined || more !== undefined) {
-      throw commandError('the argument is not one cluster', message`Write: ${codeWord(`/bailiwick ${LOCKDOWN_USAGE}`)}`)
+      throw commandError('exactly one cluster is needed', message`Write: ${codeWord(`/bailiwick ${LOCKDOWN_USAGE}`)}`)
     }
     const opened = await openChange(command, { kind: 'lockdown', cluster })
     return opened ? { reaction: 'rocket' } : { reaction: '+1', reply: 'All flags are set on this cluster.' }

@@ -10,8 +10,8 @@ import {
   type PullRequest,
   pullsOfMergeGroup,
   readPullRequest,
-  readTestMerge,
 } from '../../src/github/pull-request.ts'
+import { readTestMerge } from '../../src/github/test-merge.ts'
 import { withPresentNames } from '../../src/report/outcome.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { approvalOf } from '../../src/surface/command/record.ts'
@@ -97,7 +97,7 @@ export async function evaluateChange({ context, installation }: Asked, change: C
 
 /** The fleet is not named, because only some people may read it. */
 function unknownReader(): BailiwickError {
-  const what = 'A fleet could only partly be rendered, so it is unknown whether it deploys this repository'
+  const what = 'A fleet was only partly rendered, so it is unknown whether it deploys this repository'
   return new BailiwickError('source-unreadable', what, {
     fix: 'Ask a fleet admin to fix the evaluation errors of the fleet.',
   })
@@ -198,7 +198,7 @@ const everybody = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.ma
  * readTestMerge does.
  */
 export async function answersOf(subject: Case, pull: PullRequest): Promise<readonly FleetAnswer[]> {
-  const merge = await readTestMerge(subject, pull)
+  const merge = await readTestMerge(subject, pull, subject.context.store)
   const pin = { url: subject.repository.url, branch: pull.base.ref }
   return evaluateChange(subject, {
     head: { ...pin, commit: merge.sha, tree: merge.tree },

@@ -2,13 +2,8 @@ import { BailiwickError } from '../../src/base/errors.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks.ts'
 import type { OurRepository } from '../../src/github/client/octokit.ts'
-import {
-  type ListedPullRequest,
-  type PullRequest,
-  pullCommits,
-  readTestMerge,
-  type TestMerge,
-} from '../../src/github/pull-request.ts'
+import { type ListedPullRequest, type PullRequest, pullCommits } from '../../src/github/pull-request.ts'
+import { readTestMerge, type TestMerge } from '../../src/github/test-merge.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { PRUNE_RUN, readPruneRecord } from '../../src/surface/command/record.ts'
 import { type ChangePrunes, changePrunes, combinedPrunes } from '../../src/verdict/change-prunes.ts'
@@ -37,7 +32,7 @@ export async function evaluatePullRequest(
     base: pull.base.ref,
   } as const
   try {
-    const merge = await (merging ?? readTestMerge(subject, pull))
+    const merge = await (merging ?? readTestMerge(subject, pull, context.store))
     return await withPruneApproval(subject, pull, await evaluateMerge(subject, pull, merge, where))
   } catch (error) {
     const outcome = finalError(error, attempt)

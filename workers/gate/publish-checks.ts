@@ -116,7 +116,7 @@ function sharedOutcome({ name, bases }: NamedCheck, { context }: CommitOutcome):
   const { kind, repository, headSha } = context
   const outcome = new BailiwickError(
     'check-shared',
-    message`The rules of ${listed(bases.slice(0, MAX_BASES).map(branchPart))} accept ${part('branch', name)}, so a pass for one branch would let this commit into the others`,
+    message`Several branches share one check: the rules of ${listed(bases.slice(0, MAX_BASES).map(branchPart))} accept ${part('branch', name)}, so a pass for one branch would let this commit into the others`,
     {
       fix: `Run \`/bailiwick gate\` on the fleet. Rules that it cannot edit require ${checkNameOf('BRANCH')} of every branch but the default one.`,
     },

@@ -66,7 +66,7 @@ export async function settleAndAsk(subject: Case): Promise<void> {
 }
 
 /** A repository whose pull requests are evaluated. */
-type EvaluatedRepository = Omit<Jobs['validate-pull-request'], 'pull' | 'rerun'>
+type EvaluatedRepository = Omit<Jobs['validate-pull-request'], 'pull' | 'rerun' | 'unlike'>
 
 /** Delay between the evaluations of several pull requests, so that a hundred are not a burst. */
 const SPREAD_MS = 300

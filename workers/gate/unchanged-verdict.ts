@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/base/errors.ts'
-import type { ListedPullRequest, TestMerge } from '../../src/github/pull-request.ts'
+import type { ListedPullRequest } from '../../src/github/pull-request.ts'
+import type { TestMerge } from '../../src/github/test-merge.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { NO_DECISIONS } from '../../src/verdict/decide.ts'

@@ -74,7 +74,7 @@ async function answer(command: CommandContext): Promise<void> {
   }
   if (verb.where === 'pull-request' && !comment.issue.pullRequest) {
     const fix = `Comment \`/bailiwick ${verb.name}\` on a pull request.`
-    return refuse(command, commandError('it is for pull requests', fix), verb)
+    return refuse(command, commandError('the command works on pull requests only', fix), verb)
   }
   try {
     if (verb.slow) await react(writer, data.comment, 'eyes')

@@ -27,7 +27,7 @@ import { survey } from './survey.ts'
 import { sweepInstallation } from './sweep-installation.ts'
 import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
-import { validatePullRequest } from './validate-pull-request.ts'
+import { validatePullRequest, verifyMerge } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 import { writeTrail } from './write-trail.ts'
 
@@ -45,6 +45,7 @@ const COMMENTS_AT_ONCE = 4
 /** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
+  work('verify-merge', verifyMerge),
   work('post-on-pull-request', postOnPullRequest, COMMENTS_AT_ONCE),
   work('post-applied', postApplied, COMMENTS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),

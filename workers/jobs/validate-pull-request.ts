@@ -1,13 +1,15 @@
+import { BailiwickError } from '../../src/base/errors.ts'
+import { message } from '../../src/base/message.ts'
 import type { OurCheckRun } from '../../src/github/checks.ts'
+import { repositoryPart } from '../../src/github/client/octokit.ts'
 import {
   type ListedPullRequest,
   listOpenPullRequests,
   type PullRequest,
   readPullRequest,
-  readTestMerge,
-  type TestMerge,
 } from '../../src/github/pull-request.ts'
-import type { Attempt, ValidatePullRequest } from '../../src/receive/queue.ts'
+import { mergesAs, readTestMerge, type TestMerge } from '../../src/github/test-merge.ts'
+import type { Attempt, ValidatePullRequest, VerifyMerge } from '../../src/receive/queue.ts'
 import { isShared, type NamedCheck } from '../../src/verdict/check-names.ts'
 import { openCase, openWriter } from '../fleets/github-installation.ts'
 import type { Case, WorkerContext, Writer } from '../fleets/worker-context.ts'
@@ -26,14 +28,14 @@ import { noteVerdict } from '../gate/unchanged-verdict.ts'
  * and base have not moved.
  */
 export async function validatePullRequest(context: WorkerContext, asked: ValidatePullRequest, attempt: Attempt) {
-  const { rerun = false, ...data } = asked
+  const { rerun = false, unlike, ...data } = asked
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest({ ...data, octokit }, data.pull)
   if (pull?.state !== 'open') return dropPull(context, data, data.pull)
   const subject = await openCase(context, data, attempt, octokit)
   if (!subject) return
   const writer = await openWriter(context, data.installation, subject.repository)
-  const merging = startMerge(subject, pull)
+  const merging = startMerge(subject, pull, unlike)
   await merging.catch(error => {
     // no other request before the merge is known; the last attempt publishes that it is not, and every other error
     if (pull.mergeable === null && !attempt.lastAttempt) throw error
@@ -57,7 +59,7 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
 }
 
 interface PullJob {
-  readonly data: Omit<ValidatePullRequest, 'rerun'>
+  readonly data: Omit<ValidatePullRequest, 'rerun' | 'unlike'>
   readonly rerun: boolean
   readonly subject: Case
   readonly writer: Writer
@@ -102,8 +104,12 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
     publishChecks(subject, { writer, about: pull, runs: latest, again: rerun }, checks, decided),
   )
   await keepPull(subject, pull, { own: own.evaluated, shown, page: detailsUrl })
-  const merge = others.length === 0 ? await merging.catch(() => undefined) : undefined
-  if (merge) await noteVerdict(subject, pull, merge, own.evaluated)
+  const merge = await merging.catch(() => undefined)
+  if (merge && others.length === 0) await noteVerdict(subject, pull, merge, own.evaluated)
+  if (merge?.isOurs) {
+    const { base, head: of, tree } = merge
+    await context.queue.add('verify-merge', { ...data, base, head: of, tree }, { delayMs: GITHUB_MERGES_MS })
+  }
   await supersedeRuns(
     async () => writer,
     present,
@@ -118,9 +124,37 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   await context.queue.add('post-on-pull-request', data)
 }
 
-/** Reads the test merge first: it has the commit of the base, which saves a request. */
-async function startMerge(subject: Case, pull: PullRequest): Promise<TestMerge> {
-  const merge = await readTestMerge(subject, pull)
+/** GitHub mostly needs less to merge a pull request for a test. */
+const GITHUB_MERGES_MS = 3_000
+
+/**
+ * Compares the merge that was evaluated before GitHub had made one with GitHub's. Where they differ, the check gets an error:
+ * the verdict was not about what GitHub merges.
+ */
+export async function verifyMerge({ app, queue, log }: WorkerContext, { base, head, tree, ...data }: VerifyMerge) {
+  const octokit = await app.reader(data.installation)
+  const pull = await readPullRequest({ ...data, octokit }, data.pull)
+  if (!pull || (await mergesAs({ ...data, octokit }, pull, { base, head, tree })) !== false) return
+  log.error({ ...data, base, head, tree }, 'GitHub merges a pull request otherwise than it was evaluated')
+  await queue.add('validate-pull-request', { ...data, unlike: tree })
+}
+
+/**
+ * Reads the test merge first: it has the commit of the base, which saves a request. `unlike`: the tree of an earlier verdict,
+ * which GitHub's merge does not have.
+ */
+async function startMerge(subject: Case, pull: PullRequest, unlike: string | undefined): Promise<TestMerge> {
+  const merge = await readTestMerge(subject, pull, subject.context.store)
+  if (unlike !== undefined && merge.tree !== unlike) {
+    const name = repositoryPart(subject, pull.number)
+    throw new BailiwickError(
+      'internal',
+      message`GitHub merges this differently: its merge of ${name} has other files than the evaluated one`,
+      {
+        fix: 'Re-run the check: it then evaluates what GitHub merges. Please report this with the log of the worker.',
+      },
+    )
+  }
   subject.installation.noteHead(subject.repository, pull.base.ref, merge.base, merge.baseTree)
   return merge
 }

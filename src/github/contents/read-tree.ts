@@ -125,7 +125,7 @@ interface Listing {
  * Every file, symlink and submodule of a tree. The listing is hashed, so what GitHub left out or mixed up cannot pass.
  * Throws `git-truncated` for a listing that GitHub does not give completely, `git-corrupt`, `git-ambiguous`, `render-limits`.
  */
-async function listTree(
+export async function listTree(
   repository: GitHubRepository,
   store: ObjectStore,
   treeId: string,

@@ -153,9 +153,9 @@ export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(
   const found = findings.filter(({ fingerprint }) => fingerprint.startsWith(target))
   const different = new Set(found.map(({ fingerprint }) => fingerprint))
   if (different.size === 1) return found
-  const what = different.size === 0 ? 'no finding of this' : `${different.size} findings of this`
+  const what = different.size === 0 ? 'no finding here starts' : `${different.size} findings here start`
   const fix = different.size === 0 ? '`/bailiwick status` lists the findings.' : 'Write more of its digits.'
-  throw commandError(`${what} begins with ${target}`, fix)
+  throw commandError(`${what} with ${target}`, fix)
 }
 
 /** The short form of a fingerprint, as shown to people. */
@@ -182,7 +182,7 @@ export function diffText(
   if (cluster !== undefined && !clusters.includes(cluster)) {
     throw commandError(`unknown cluster ${quoted(cluster)}`, `Clusters: ${clusters.join(', ') || 'none'}.`)
   }
-  if (!changes) return 'The rendered changes are not known. The verdict has the reason.'
+  if (!changes) return 'The rendered changes are unknown. The check has the reason.'
   return changesText(changes, {
     ...(cluster === undefined ? {} : { cluster }),
     ...(page === undefined ? {} : { page }),

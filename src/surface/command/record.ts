@@ -112,7 +112,7 @@ const SHA = /^[0-9a-f]{7,40}$/i
 export function parseApprove(words: readonly string[]): string | undefined {
   const [first, ...more] = words
   if (more.length === 0 && (first === undefined || SHA.test(first))) return first?.toLowerCase()
-  throw commandError('only a commit may follow', `Write \`/bailiwick ${APPROVE_USAGE}\`.`)
+  throw commandError('the argument is not a commit', `Write \`/bailiwick ${APPROVE_USAGE}\`.`)
 }
 
 /** Formats an approval as the output of a check run. */
@@ -160,7 +160,7 @@ interface PruneRecord {
 export function parseApprovePrune(words: readonly string[]): readonly string[] {
   if (words.length > 0 && words.length <= MOST && words.every(word => DIGEST.test(word))) return words
   throw commandError(
-    `a digest of 32 hexadecimal digits is needed, at most ${MOST} of them`,
+    `the arguments are not 1 to ${MOST} digests of 32 hexadecimal digits`,
     `Copy the line from the apply check of the commit: \`/bailiwick ${APPROVE_PRUNE_USAGE}\``,
   )
 }

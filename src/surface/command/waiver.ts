@@ -99,10 +99,10 @@ function withoutUntil(words: readonly string[]): { until: string | undefined; ot
 export function checkedDay(until: string | undefined, today: string): string {
   if (until === undefined) return dayAfter(today, USUAL_DAYS)
   const last = dayAfter(today, MOST_DAYS)
-  const fix = `Write a day from ${today} to ${last}, as \`--until ${dayAfter(today, USUAL_DAYS)}\`.`
+  const fix = `Write a date from ${today} to ${last}, as \`--until ${dayAfter(today, USUAL_DAYS)}\`.`
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(until) && dayAfter(until, 0) === until
-  if (!isDay) throw commandError(`${quoted(until)} is not a day`, fix)
-  if (until < today) throw commandError(`${until} is over`, fix)
+  if (!isDay) throw commandError(`${quoted(until)} is not a date`, fix)
+  if (until < today) throw commandError(`${until} is in the past`, fix)
   if (until > last) throw commandError(`${until} is more than ${MOST_DAYS} days from now`, fix)
   return until
 }

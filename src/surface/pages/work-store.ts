@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { ApplyResults } from '../../cluster/channel/apply-results.ts'
 import type { ClusterWork } from '../../cluster/channel/cluster-work.ts'
-import type { TestMerge } from '../../github/pull-request.ts'
+import type { TestMerge } from '../../github/test-merge.ts'
 import type { Log } from '../../process/log.ts'
 import type { OfferedFix } from '../../verdict/suggestions.ts'
 import { getJson, openTtlStore, putJson, type TtlStore } from './ttl-store.ts'

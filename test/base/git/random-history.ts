@@ -29,7 +29,24 @@ function randomFrom(seed: number): Random {
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)]!
 
-const NAMES = ['a', 'b', 'c', 'd', 'd/a', 'd/b', 'd/s/a', 'e/a', 'e/b', 'a/x', 'b.txt', 'd.', 'd-x'] as const
+const NAMES = [
+  'a',
+  'b',
+  'c',
+  'd',
+  'd/a',
+  'd/b',
+  'd/s/a',
+  'e/a',
+  'e/b',
+  'a/x',
+  'b.txt',
+  'd.',
+  'd-x',
+  'A',
+  'D/a',
+  'd/.gitattributes',
+] as const
 
 function textOf(random: Random, shape: Shape): string {
   if (shape === 'yaml') {

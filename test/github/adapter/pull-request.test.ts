@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { ObjectStore } from '../../../src/git/object-store.ts'
 import { readBranch, readHead } from '../../../src/github/branches.ts'
-import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../../src/github/pull-request.ts'
+import { listOpenPullRequests, readPullRequest } from '../../../src/github/pull-request.ts'
+import { readTestMerge } from '../../../src/github/test-merge.ts'
+import { temporaryFolder } from '../../base/git/temporary-folder.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
+
+const newStore = () => new ObjectStore(temporaryFolder())
 
 const FLEET = { owner: 'acme', repo: 'fleet' }
 const id = (letter: string) => letter.repeat(40)
@@ -40,7 +45,7 @@ async function pullHost({ pull = {}, parents = [BASE, HEAD], branch = { name: 'm
 
 const merge = async (state: State) => {
   const { octokit } = await pullHost(state)
-  return readTestMerge({ ...FLEET, octokit }, (await readPullRequest({ ...FLEET, octokit }, 4))!)
+  return readTestMerge({ ...FLEET, octokit }, (await readPullRequest({ ...FLEET, octokit }, 4))!, newStore())
 }
 
 describe('readPullRequest', () => {

@@ -7,7 +7,8 @@ import { react, readIssueComment, removeComment, upsertComment } from '../../../
 import { readTree } from '../../../src/github/contents/read-tree.ts'
 import { listRepositories } from '../../../src/github/contents/repositories.ts'
 import { readRole } from '../../../src/github/people.ts'
-import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../../src/github/pull-request.ts'
+import { listOpenPullRequests, readPullRequest } from '../../../src/github/pull-request.ts'
+import { mergesAs, readTestMerge, type TestMerge } from '../../../src/github/test-merge.ts'
 import { normaliseUrl } from '../../../src/kube/source-address.ts'
 import { temporaryFolder } from '../../base/git/temporary-folder.ts'
 import { acme, FLEET } from './acme.ts'
@@ -89,7 +90,7 @@ describe('pull requests', () => {
     github.pullRequest('acme/fleet', issue.number)
     asked()
     const pull = await readPullRequest(fleet, issue.number)
-    const merge = await readTestMerge(fleet, pull!)
+    const merge = await readTestMerge(fleet, pull!, newStore())
     expect(asked()).toHaveLength(3)
     expect(merge.parents).toEqual([github.commitOf('acme/fleet', 'main'), github.commitOf('acme/fleet', 'fix')])
     const tree = await readTree({ octokit, ...FLEET, commit: merge.sha, tree: merge.tree }, newStore())
@@ -98,34 +99,57 @@ describe('pull requests', () => {
 
     // the base moves after the pull request was read: what was read then is not used
     github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'again\n' }, as: 'ada' })
-    await expect(readTestMerge(fleet, pull!)).rejects.toMatchObject({ code: 'github-unavailable' })
+    expect(await readTestMerge(fleet, pull!, newStore())).toMatchObject({
+      ...{ isOurs: true, base: github.commitOf('acme/fleet', 'main'), head: merge.head },
+    })
 
     github.push({ repo: 'acme/fleet', files: { 'new.yaml': 'other\n' }, as: 'ada' })
     github.pullRequest('acme/fleet', issue.number)
     const conflicting = await readPullRequest(fleet, issue.number)
-    await expect(readTestMerge(fleet, conflicting!)).rejects.toMatchObject({ code: 'merge-conflict' })
+    await expect(readTestMerge(fleet, conflicting!, newStore())).rejects.toMatchObject({ code: 'merge-conflict' })
   })
 
-  test('GitHub is not waited for where the head holds all of the base: it gets what GitHub makes of it', async () => {
+  test('GitHub is not waited for where its merge is known: it gets what GitHub makes of it', async () => {
     const { github, octokit, fleet } = await acme()
+    const store = newStore()
     const at = async (number: number) => ({ ...(await readPullRequest(fleet, number))!, mergeable: null })
-    const push = (files: Record<string, string>) => github.push({ repo: 'acme/fleet', branch: 'fix', files, as: 'dev' })
-    push({ 'new.yaml': 'new\n' })
+    const push = (branch: string, files: Record<string, string>) =>
+      github.push({ repo: 'acme/fleet', branch, files, as: 'ada' })
+    push('fix', { 'new.yaml': 'new\n' })
     const { number } = github.openPullRequest({ repo: 'acme/fleet', head: 'fix', as: 'dev' }).issue
-    const pathsOf = async (merge: { readonly sha: string; readonly tree: string }) =>
-      (await readTree({ octokit, ...FLEET, commit: merge.sha, tree: merge.tree }, newStore())).entries.map(
-        one => one.path,
-      )
-    for (const files of [{}, { 'second.yaml': 'x\n' }, { 'third.yaml': 'x\n' }]) {
-      if (Object.keys(files).length > 0) push(files)
-      const known = await readTestMerge(fleet, await at(number))
+    const pathsOf = async ({ sha: commit, tree }: Pick<TestMerge, 'sha' | 'tree'>) =>
+      (await readTree({ octokit, ...FLEET, commit, tree }, store)).entries.map(one => `${one.path} ${one.id}`)
+    const steps: [string, Record<string, string>][] = [
+      ...[
+        ['fix', {}],
+        ['fix', { 'second.yaml': 'x\n' }],
+        ['main', { 'main.yaml': 'main\n' }],
+      ],
+      ...[
+        ['main', { 'tenants/new.yaml': 'x\n' }],
+        ['fix', { 'third.yaml': 'x\n' }],
+      ],
+    ] as [string, Record<string, string>][]
+    for (const [branch, files] of steps) {
+      if (Object.keys(files).length > 0) push(branch, files)
+      const known = await readTestMerge(fleet, await at(number), store)
       github.pullRequest('acme/fleet', number)
-      const made = await readTestMerge(fleet, (await readPullRequest(fleet, number))!)
+      const pull = (await readPullRequest(fleet, number))!
+      const made = await readTestMerge(fleet, pull, newStore())
       expect(known).toMatchObject({ tree: made.tree, base: made.base, baseTree: made.baseTree, head: made.head })
+      expect(made.isOurs).toBeUndefined()
+      expect(known.isOurs).toBe(branch === 'fix' && !files['third.yaml'] ? undefined : true)
       expect(await pathsOf(known)).toEqual(await pathsOf(made))
+      expect(await mergesAs(fleet, pull, known)).toBe(true)
+      expect(await mergesAs(fleet, pull, { ...known, tree: known.baseTree })).toBe(false)
+      expect(await mergesAs(fleet, pull, { ...known, base: known.head })).toBeUndefined()
     }
-    github.push({ repo: 'acme/fleet', files: { 'main.yaml': 'main\n' }, as: 'ada' })
-    await expect(readTestMerge(fleet, await at(number))).rejects.toMatchObject({ code: 'github-unavailable' })
+    // the head holds a merge: there may be several merge bases
+    const parent = github.commitOf('acme/fleet', 'fix')
+    github.push({ repo: 'acme/fleet', branch: 'side', parent, files: { 'side.yaml': 'x\n' }, as: 'ada' })
+    const side = github.openPullRequest({ repo: 'acme/fleet', head: 'side', base: 'fix', as: 'dev' }).issue.number
+    github.merge({ repo: 'acme/fleet', pull: side, as: 'ada' })
+    await expect(readTestMerge(fleet, await at(number), store)).rejects.toMatchObject({ code: 'github-unavailable' })
   })
 
   test('a fork is told, and its test merge is read through the base repository', async () => {
@@ -138,7 +162,7 @@ describe('pull requests', () => {
     github.pullRequest('acme/fleet', issue.number)
     const pull = await readPullRequest(fleet, issue.number)
     expect(pull!.head).toMatchObject({ fork: true, repository: 'eve/fleet' })
-    const merge = await readTestMerge(fleet, pull!)
+    const merge = await readTestMerge(fleet, pull!, newStore())
     const tree = await readTree({ octokit, ...FLEET, commit: merge.sha }, newStore())
     expect(tree.entries.map(entry => entry.path)).toContain('evil.yaml')
   })

@@ -92,7 +92,7 @@ test.for<[string, string[], RegExp]>([
   [
     'a day that is over',
     [RULE, 'ConfigMap/sandbox/a', ...TERMS, '--until', '2020-01-01'],
-    /2020-01-01 is over\. Write a day from/,
+    /2020-01-01 is in the past\. Write a date from/,
   ],
   ['what was never waived', ['--remove', RULE], /no waiver for "namespace-confinement"\. bailiwick waive --list/],
 ])('%s is refused, and nothing is written', async ([, argv, says]) => {

@@ -59,9 +59,9 @@ describe('what a finding is called', () => {
   })
 
   test.each([
-    ['abc123', '2 findings of this'],
+    ['abc123', '2 findings here start with'],
     ['abc12', 'at least 6'],
-    ['000000', 'no finding of this'],
+    ['000000', 'no finding here starts with'],
     ['pod', 'unknown rule'],
     ['ABC1231', 'unknown rule'],
   ])('%s is refused', (target, said) => {

@@ -61,6 +61,15 @@ test('another day is another revisionSet, but only where a waiver begins or ends
   expect(without('2026-07-01')).toBe(without('2026-06-30'))
 })
 
+test('an unused waiver that somebody requested is listed once it has ended: its pull request may be open', () => {
+  const unused = (file: string, day: string) =>
+    evaluationOf(given(file), { today: day }).verdict.warnings.map(({ rule }) => rule)
+  const requested = waiver('', 'y').replace('approver: ', 'requester: dora\n    approver: ')
+  expect(unused(requested, '2026-06-30')).toEqual([])
+  expect(unused(requested, '2026-07-01')).toEqual(['waiver-unused'])
+  expect(unused(waiver('', 'y'), '2026-06-30')).toEqual(['waiver-unused'])
+})
+
 test.each([
   ['rule', waiver().replace('namespace-confinement', 'sa-required')],
   ['kind', waiver().replace('ConfigMap', 'Secret')],

@@ -55,7 +55,7 @@ test('explain a rule, and a finding by the beginning of its fingerprint', async 
   )
   for (const [body, why] of [
     ['/bailiwick explain', 'is missing'],
-    ['/bailiwick explain 000000', 'no finding of this begins with'],
+    ['/bailiwick explain 000000', 'no finding here starts with'],
     ['/bailiwick explain <img>', 'unknown rule'],
   ] as const) {
     const { reactions, replies } = await say('rita', body)
@@ -70,7 +70,7 @@ test('on an issue the text of a rule alone; on a clean pull request nothing to l
   const clean = await proposeNothing(stage, 'clean')
   expect(await words('rita', '/bailiwick status', clean)).toContain('Head: ')
   expect(await words('rita', '/bailiwick diff', clean)).toMatch(
-    /No rendered changes|The rendered changes are not known/,
+    /No rendered changes|The rendered changes are unknown/,
   )
 })
 

@@ -37,7 +37,7 @@ test.each(['', ' all', ` ${A.slice(1)}`, ` ${A}x`, ` ${A} please`, ` ${A.toUpper
   async words => {
     const { reactions, replies } = await say('ada', `/bailiwick approve-prune${words}`)
     expect(reactions).toContain('confused')
-    expect(replies[0]).toContain('a digest of 32 hexadecimal digits is needed')
+    expect(replies[0]).toContain('digests of 32 hexadecimal digits')
     expect(record()).toBeUndefined()
   },
 )

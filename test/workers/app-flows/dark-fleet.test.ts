@@ -93,7 +93,7 @@ test('what is opened then is no success either', async () => {
   const said = [DEV, WEBSITE, HANDBOOK, BLOG].map(repo => runOf(repo, 'later')?.conclusion)
   expect(said).toEqual(['failure', 'failure', 'failure', undefined])
   const { title, summary } = runOf(WEBSITE, 'later')!.output
-  expect(title).toBe('Could not be evaluated: source-unreadable')
+  expect(title).toBe('Could not be evaluated: A fleet was only partly rendered')
   expect(summary).toContain('it is unknown whether it deploys this repository')
   expect(summary).toContain('`source-unreadable`')
   expect(summary, 'which fleet it is stays with those who may read it').not.toContain(FLEET)

@@ -208,8 +208,8 @@ describe('rules that require the name of another branch', () => {
     const own = checkNameOf('odd')
     expect(checksOn('onto-odd')).toEqual({ [own]: 'success', [CHECK_NAME]: 'failure', [STABLE]: 'failure' })
     const { title, summary } = lastRun(stage.github, DEV, 'onto-odd')!.output
-    expect(title).toBe('Could not be evaluated: check-shared')
-    expect(summary).toContain('The rules of `main`, `odd` accept `bailiwick / tenancy`')
+    expect(title).toBe('Could not be evaluated: Several branches share one check')
+    expect(summary).toContain('the rules of `main`, `odd` accept `bailiwick / tenancy`')
     expect(summary).toContain('/bailiwick gate')
   })
 

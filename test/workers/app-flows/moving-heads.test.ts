@@ -43,7 +43,8 @@ test('a head that moves while it is judged gets no verdict; the new head gets it
   await stage.settle()
   expect(happened()).toBe(true)
   expect(second).not.toBe(first)
-  expect(runsOf(first)).toEqual([])
+  // a slow evaluation is announced first
+  expect(runsOf(first).filter(({ conclusion }) => conclusion !== 'cancelled')).toEqual([])
   expect(runsOf(second)).toMatchObject([{ status: 'completed', conclusion: 'failure' }])
 }, 60_000)
 
@@ -105,6 +106,41 @@ test('two that pass alone: as soon as one is merged the other is red, and its ol
   expect(run).toMatchObject({ conclusion: 'failure' })
   expect(run.output.title).toMatch(/^Could not be evaluated: /)
   expect(github.merge({ repo: DEV, pull: other, as: 'dora' })).toMatchObject({ status: 405 })
+}, 60_000)
+
+test('behind its base: no wait for GitHub, whose own merge is looked at later; another one is an error', async () => {
+  const { github } = stage
+  Object.assign(github.world, { mergeabilityDelayMs: 1_000 })
+  const pull = openDev(github, 'behind', { 'base/note.yaml': '# nothing\n' })
+  github.push({ repo: DEV, files: { 'docs/note.md': '# Docs\n' }, as: 'ada' })
+  await stage.settle()
+  const looks = () =>
+    github.requests.flatMap(({ method, path }) =>
+      path === `/repos/${DEV}/pulls/${pull}` || (method === 'POST' && path.endsWith('/check-runs')) ? [method] : [],
+    )
+  const push = async (text: string) => {
+    github.forget()
+    github.push({ repo: DEV, branch: 'behind', files: { 'base/note.yaml': text }, as: 'dora' })
+    await stage.settle()
+  }
+  await push('# once\n')
+  expect(said(github, DEV, 'behind')).toMatchObject({ conclusion: 'success' })
+  expect(looks().slice(0, 3), 'the check comes before another look at the pull request').toEqual(['GET', 'POST', 'GET'])
+  const happened = meanwhile(/\/check-runs$/, () => {
+    const made = github.pullRequest(DEV, pull)
+    const [base, head] = [github.commitOf(DEV, 'main'), github.commitOf(DEV, 'behind')]
+    const { store } = [...github.world.repositories.values()].find(one => one.name === 'dev-team')!
+    const { sha: _sha, ...commit } = store.commit(made.mergeCommit!)!
+    made.mergeCommit = store.putCommit({ ...commit, tree: store.commit(base)!.tree, parents: [base, head] })
+  })
+  await push('# twice\n')
+  expect(happened()).toBe(true)
+  const differs = said(github, DEV, 'behind')
+  expect(differs).toMatchObject({ conclusion: 'failure' })
+  expect(differs.output.title).toBe('Could not be evaluated: GitHub merges this differently')
+  github.rerequest(DEV, differs.id, { as: 'dora' })
+  await stage.settle()
+  expect(said(github, DEV, 'behind').output.title).not.toContain('differently')
 }, 60_000)
 
 test('every request was one that GitHub describes', () => {

@@ -159,3 +159,20 @@ test('a push to the fleet that changes no verdict writes its own check only', as
   await stage.settle()
   expect(writes()).toEqual(['/repos/acme/fleet/check-runs'])
 }, 60_000)
+
+test('behind its base, before GitHub has merged it: no more requests, and two to compare the merges', async () => {
+  const { github } = stage
+  openDev(github, 'behind', clean(6))
+  github.push({ repo: DEV, files: { 'docs/note.md': '# Docs\n' }, as: 'ada' })
+  await stage.settle()
+  Object.assign(github.world, { mergeabilityDelayMs: 300 })
+  for (const replicas of [7, 8]) {
+    github.forget()
+    github.push({ repo: DEV, branch: 'behind', files: clean(replicas), as: 'dora' })
+    await stage.settle()
+  }
+  expect(said(github, DEV, 'behind')).toMatchObject({ conclusion: 'success' })
+  const { counting } = asked()
+  expect(counting.filter(kind => !kind.startsWith('GET '))).toHaveLength(2)
+  expect(counting.length, counting.join('\n')).toBeLessThanOrEqual(14)
+}, 60_000)

@@ -49,10 +49,10 @@ test('who may not write may not ask, and what is asked for must make sense', asy
     '/bailiwick waive namespace-confinement': 'a reason is needed',
     '/bailiwick waive namespace-confinment moving': 'unknown rule',
     '/bailiwick waive sa-required moving': 'has no such violation',
-    '/bailiwick waive 00000000 moving': 'no finding of this begins with',
+    '/bailiwick waive 00000000 moving': 'no finding here starts with',
     [`/bailiwick waive namespace-confinement --until ${day(91)} moving`]: 'more than 90 days',
-    [`/bailiwick waive namespace-confinement --until ${day(-1)} moving`]: 'is over',
-    '/bailiwick waive namespace-confinement --until 2026-02-30 moving': 'is not a day',
+    [`/bailiwick waive namespace-confinement --until ${day(-1)} moving`]: 'is in the past',
+    '/bailiwick waive namespace-confinement --until 2026-02-30 moving': 'is not a date',
   }
   for (const [body, why] of Object.entries(refusals)) {
     const { reactions, replies } = await say('dora', body)
