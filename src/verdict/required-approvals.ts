@@ -153,7 +153,7 @@ function guardedChange(path: string): GuardedChange | undefined {
   if (name === FLEET_FILE) return { rule: 'gate-config-change', path, what: 'configures what Bailiwick allows' }
   if (name === BASELINE_FILE) return { rule: 'gate-config-change', path, what: 'lists accepted findings' }
   if (OWNERS.has(name)) return { rule: 'gate-config-change', path, what: 'configures who must review a change' }
-  if (!/^\.github\/(?:workflows|actions)\//.test(name)) return undefined
+  if (!/^\.github\/(?:workflows|actions)\/(?!.*\.md$)/.test(name)) return undefined
   return { rule: 'gate-workflow-change', path, what: 'runs with rights on this repository' }
 }
 

@@ -60,3 +60,18 @@ test.each([
   const { objects } = installedFlux([{ root: root as MapNode, trail: [] }])!
   expect(objects.filter(one => idOf(one).kind === 'Deployment').map(one => idOf(one).name)).toEqual(names)
 })
+
+const MANIFESTS = 'oci://ghcr.io/controlplaneio-fluxcd/flux-operator-manifests'
+
+test.each([
+  [`{artifact: '${MANIFESTS}:v0.41.1'}`, '2.7'],
+  [`{version: 2.x, artifact: '${MANIFESTS}:v0.53.0@sha256:00'}`, '2.9'],
+  [`{version: 2.3.x, artifact: '${MANIFESTS}:v0.53.0'}`, '2.3.x'],
+  [`{version: 2.x, artifact: '${MANIFESTS}:latest'}`, '2.x'],
+  [`{version: 2.x, artifact: '${MANIFESTS}:v0.99.0'}`, '2.x'],
+  [`{artifact: 'oci://registry.example/other:v0.41.1'}`, undefined],
+])('the version of Flux that an artifact of the operator has: %s', (distribution, version) => {
+  const text = `apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec: {distribution: ${distribution}}\n`
+  const [root] = parseDocuments({ repository: '', path: 'flux.yaml' }, Buffer.from(text))
+  expect(installedFlux([{ root: root as MapNode, trail: [] }])?.version).toBe(version)
+})

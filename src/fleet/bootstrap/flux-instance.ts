@@ -27,7 +27,7 @@ export function isFluxInstance(object: KubeObject): boolean {
 /** What a FluxInstance makes of the objects of Flux. */
 interface InstalledFlux {
   readonly objects: readonly KubeObject[]
-  /** `spec.distribution.version`, which may be a range. */
+  /** `spec.distribution.version`, which may be a range, or what its artifact makes of that. */
   readonly version?: string
 }
 
@@ -53,7 +53,7 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     fields: new Map([['patches', { key: root.origin, value: { type: 'list', items: patches, origin: root.origin } }]]),
   }
   const kustomization: MapNode = { ...spec, fields: new Map([['spec', { key: root.origin, value: patched }]]) }
-  const version = stringAt(root, ['spec', 'distribution', 'version'])
+  const version = versionOf(root)
   const listed = componentsOf(instance)
   // whatever it lists, the two that apply for tenants have flags
   const isInstalled = (name: string) => listed.includes(name) || APPLIERS.includes(name)
@@ -66,6 +66,29 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     objects: renderKustomization(artifact, { root: kustomization, trail: [] }),
     ...(version === undefined ? {} : { version }),
   }
+}
+
+/** The first minor version of flux-operator whose manifests have each minor version of Flux, latest first. */
+const MANIFESTS = [
+  [53, 9],
+  [42, 8],
+  [30, 7],
+  [21, 6],
+  [15, 5],
+  [10, 4],
+  [7, 3],
+] as const
+/** The last one that is known: what later manifests have is not. */
+const LAST_MANIFESTS = 58
+
+/** A range means the newest version among the manifests, where their artifact is one release of the operator. */
+function versionOf(root: MapNode): string | undefined {
+  const version = stringAt(root, ['spec', 'distribution', 'version'])
+  const artifact = stringAt(root, ['spec', 'distribution', 'artifact']) ?? ''
+  const [, release] = /\/flux-operator-manifests:v0\.(\d{1,3})\.\d+(?:@|$)/.exec(artifact) ?? []
+  if (release === undefined || Number(release) > LAST_MANIFESTS || !/^2?\.?[x*]?$/.test(version ?? '')) return version
+  const [, minor] = MANIFESTS.find(([first]) => first <= Number(release)) ?? []
+  return minor === undefined ? version : `2.${minor}`
 }
 
 const APPLIERS = ['kustomize-controller', 'helm-controller']

@@ -4,6 +4,7 @@ import { stringAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { accountOf } from '../../kube/rbac/policy-rule.ts'
 import { schemaOfObject } from '../../kustomize/patch/merge-schema.ts'
+import { immutableChanges } from '../../schema/immutable-changes.ts'
 import { type Counts, type ImageChange, NO_COUNTS, type NodeChange, type ObjectChange, type Room } from './changes.ts'
 import { type FleetComparison, isForced, type NodePair, type ObjectPair } from './compare-fleets.ts'
 import { diffNodes, type Operation, UNSEALED } from './diff-nodes.ts'
@@ -159,7 +160,7 @@ function changedObject(
   )
   if (operations.length === 0) return undefined
   const fields = fieldChanges(operations, words)
-  const isReplaced = changesImmutable(id, operations) || isFrozen(was!)
+  const isReplaced = immutableChanges(`${groupOf(apiVersion)}/${kind}`, was!.root, now!.root).length > 0
   const forced = isForced(node, now!)
   const change: ObjectChange = {
     id,
@@ -168,12 +169,6 @@ function changedObject(
     fieldCount: fields.length,
   }
   return { change, operations }
-}
-
-/** An immutable ConfigMap or Secret. */
-function isFrozen({ root }: KubeObject): boolean {
-  const immutable = root.fields.get('immutable')?.value
-  return immutable?.type === 'scalar' && immutable.value === true
 }
 
 /** What Flux drops before it applies, or the API server writes itself (fluxcd/pkg ssa/normalize). */
@@ -232,36 +227,6 @@ const STATELESS: ReadonlySet<string> = new Set([
 function isStateless({ apiVersion, kind }: ObjectId, object: KubeObject): boolean {
   if (!STATELESS.has(`${groupOf(apiVersion)}/${kind}`)) return false
   return kind !== 'Service' || stringAt(object.root, ['spec', 'type']) !== 'LoadBalancer'
-}
-
-const SELECTOR = ['spec.selector']
-const ROLE_REF = ['roleRef']
-
-/** Fields that the API server does not let anybody change, by group and kind. Source: k8s.io/kubernetes pkg/apis/<group>/validation. */
-const FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['apps/Deployment', SELECTOR],
-  ['apps/DaemonSet', SELECTOR],
-  ['apps/ReplicaSet', SELECTOR],
-  ['apps/StatefulSet', [...SELECTOR, 'spec.serviceName', 'spec.volumeClaimTemplates', 'spec.podManagementPolicy']],
-  ['batch/Job', [...SELECTOR, 'spec.template', 'spec.completionMode', 'spec.podFailurePolicy']],
-  ['rbac.authorization.k8s.io/RoleBinding', ROLE_REF],
-  ['rbac.authorization.k8s.io/ClusterRoleBinding', ROLE_REF],
-  ['/Secret', ['type']],
-  ['/PersistentVolumeClaim', ['spec.accessModes', 'spec.storageClassName', 'spec.volumeMode', 'spec.selector']],
-  ['storage.k8s.io/StorageClass', ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode']],
-  ['scheduling.k8s.io/PriorityClass', ['value', 'preemptionPolicy']],
-  ['networking.k8s.io/IngressClass', ['spec.controller']],
-])
-
-/** Whether the API server refuses one of the differences of an object: it can only be deleted and made anew. */
-function changesImmutable({ apiVersion, kind }: ObjectId, operations: readonly Operation[]): boolean {
-  const fields = FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []
-  return operations.some(({ path, was }) => {
-    // one that is written now and was not may be the default that the API server had put there
-    if (!was && path.length <= 2) return false
-    const [first, second] = path
-    return fields.includes(String(first)) || fields.includes(`${String(first)}.${String(second)}`)
-  })
 }
 
 const CONTAINERS = new Set(['containers', 'initContainers', 'ephemeralContainers'])

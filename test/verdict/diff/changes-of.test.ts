@@ -159,6 +159,21 @@ describe('what the API server does not let anybody change', () => {
     expect(happens(found)).toEqual([`dev-team replaced RoleBinding b ${forced}`])
   })
 
+  test.each([
+    ['a label of an immutable ConfigMap', configMap('a', '  labels: {a: b}\nimmutable: true\n'), 'a: b', 'a: c'],
+    [
+      'a suspended Job, where it runs',
+      '---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: apps}\nspec: {suspend: true, template: {spec: {nodeName: x}}}\n',
+      'nodeName: x',
+      'nodeName: y',
+    ],
+  ])('changes, and the API server allows it: %s', (_name, text, from, to) => {
+    const of = (one: string) => miniFleet({ dev: withResource(one) })
+    expect(happens(changes(of(text), of(text.replace(from, to))))).toEqual([
+      expect.stringMatching(/^dev-team changed /),
+    ])
+  })
+
   test('an immutable ConfigMap', () => {
     const of = (value: string) =>
       miniFleet({ dev: withResource(configMap('a', `immutable: true\ndata: {x: "${value}"}\n`)) })

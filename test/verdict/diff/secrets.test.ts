@@ -124,7 +124,7 @@ describe('a generated Secret', () => {
     const changes = changesOf(fleetOf(base), fleetOf(head))
     const objects = changes.nodes.flatMap(node => node.objects)
     expect(objects.map(({ id, change }) => `${change} ${id.kind} ${id.name}`)).toEqual([
-      'changed Pod x',
+      'replaced Pod x',
       'changed Secret login-*',
     ])
     const names = [base, head]

@@ -20,7 +20,7 @@ test.for([
   '.github/actions/a/action.yml',
 ])('%s runs with rights', path => expect(ruleOf(path)).toEqual(['gate-workflow-change']))
 
-test.for(['tenants/CODEOWNERS', '.github/ISSUE_TEMPLATE/x.yml', 'workflows/x.yaml', 'bailiwick.yaml', ''])(
+test.for(['.github/workflows/README.md', 'tenants/CODEOWNERS', '.github/ISSUE_TEMPLATE/x.yml', 'workflows/x.yaml', 'bailiwick.yaml', ''])(
   '%j is like any other file',
   path => expect(ruleOf(path)).toEqual([]),
 )
