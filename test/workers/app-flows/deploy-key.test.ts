@@ -12,11 +12,11 @@ let identity = ''
 let issue = 0
 let printed: string[] = []
 
-beforeEach(async () => {
+const start = (redis: boolean) => async () => {
   printed = keepPrinted()
-  ;({ stage, identity, issue } = await openSealedFleet({ redis: hasRedis, logLevel: 'warn' }))
+  ;({ stage, identity, issue } = await openSealedFleet({ redis, logLevel: 'warn' }))
   stage.github.forget()
-})
+}
 afterEach(async () => {
   vi.restoreAllMocks()
   await stage?.close()
@@ -50,7 +50,9 @@ const administering = () =>
 /** The Secret in the pull request. */
 const openedSecret = () => openSecret(file(AUTH)!, identity)
 
-describe('a tenant with a deploy key', () => {
+describe('a tenant with a deploy key, on Redis', () => {
+  beforeEach(start(hasRedis))
+
   test('the public half is on the repository, the private half only in the sealed file', async () => {
     expect(await onboard()).toEqual({ reactions: ['rocket'], replies: [] })
     const { metadata, values } = await openedSecret()
@@ -97,6 +99,10 @@ describe('a tenant with a deploy key', () => {
     await stage.settle()
     expect(keys()).toEqual([])
   })
+})
+
+describe('a tenant with a deploy key', () => {
+  beforeEach(start(false))
 
   test('closed while nobody heard it: the sweep deletes the key, and leaves those of other people', {
     timeout: 120_000,
