@@ -163,7 +163,9 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
       // the first of each object is what Flux meets first
       return new Map(deciding.reverse().map(one => [one.object, one.message]))
     })
-    return all.get(object)
+    const node = all.has(object) ? undefined : this.node(key)
+    const granted = node && confirmWrite(this.authorizer(node.cluster), userInfo(node.identity.user), object)
+    return granted?.reason === 'escalation' ? granted.message : all.get(object)
   }
 
   /** The requests by which a node would prune an object and that its account is refused. */
