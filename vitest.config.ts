@@ -1,10 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { ALL, LongestFirst } from './test/repository/runner/longest-first.ts'
+import { findProgram } from './test/repository/runner/programs.ts'
 import { ON_REDIS, SLOW } from './test/repository/runner/slow.ts'
 
 /** `npm test -- --all`: slow files wait most of the time, and quick ones use the cores meanwhile. */
 const isAll = process.env.BAILIWICK_ALL_TESTS !== undefined
+/** Of a whole run: what runs on Redis says more than the same flow in one process, which `npm test` runs. */
+const onlyOnRedis = findProgram('redis-server') === undefined ? [] : [...ON_REDIS]
 
 export default defineConfig({
   test: {
@@ -22,7 +25,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       ...(isAll
-        ? [{ extends: true as const, test: { name: ALL, include: ['test/**/*.test.ts'] } }]
+        ? [{ extends: true as const, test: { name: ALL, include: ['test/**/*.test.ts'], exclude: onlyOnRedis } }]
         : [
             { extends: true as const, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...SLOW] } },
             { extends: true as const, test: { name: 'slow', include: [...SLOW] } },

@@ -14,6 +14,7 @@ import {
   WEAKENING_FLAGS,
 } from '../fleet/bootstrap/lockdown.ts'
 import type { ClusterFacts } from '../fleet/facts/facts.ts'
+import { lostCause } from '../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../fleet/facts/fleet-index.ts'
 import { identityPart, objectPart, quoted } from '../fleet/facts/shown.ts'
 import { type Cluster, type FleetNode, isIncomplete, type OtherStart } from '../fleet/model/fleet.ts'
@@ -223,6 +224,10 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
     ...(place ? { origin: place } : {}),
     // one patch sets a flag of several controllers
     cause: flagCause(root.cluster, flag, now, origin),
+    // another account no longer owns the Tenant of its home
+    ...(flag === 'default-service-account'
+      ? { leads: [...index.capsuleHomes(root.cluster).keys()].map(lostCause) }
+      : {}),
     message: message`Flux is less locked down here: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
     fix: instance
       ? instance.fix

@@ -56,7 +56,8 @@ export interface AttackCase {
   readonly variants: ReadonlyMap<string, Variant>
 }
 
-const KEYS = ['title', 'world', 'base', 'stands', 'expect', 'variants']
+/** `change`: what every variant brings. */
+const KEYS = ['title', 'world', 'base', 'stands', 'expect', 'change', 'variants']
 const VARIANT_KEYS = ['resource', 'platform', 'expect', 'onlyAsChange', 'alone']
 
 /** A part of a case as it is written. */
@@ -65,13 +66,13 @@ type Raw = Readonly<Record<string, unknown>>
 /** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
 export function readCase(id: string): AttackCase {
   const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'), { merge: true })
-  const { title, base = {}, stands = {}, expect = {}, variants } = raw
+  const { title, base = {}, stands = {}, expect = {}, change = {}, variants } = raw
   const unknown = Object.keys(raw).filter(key => !KEYS.includes(key))
   if (unknown.length > 0) throw new Error(`${id}: ${unknown.join(', ')} means nothing`)
   const world = worlds.get(raw.world ?? 'acme')
   if (!world) throw new Error(`${id}: there is no world ${raw.world}`)
   const read = Object.entries<Raw>(variants).map(
-    ([name, variant]) => [name, readVariant(`${id} ${name}`, variant, world)] as const,
+    ([name, variant]) => [name, readVariant(`${id} ${name}`, { ...change, ...variant }, world)] as const,
   )
   return { id, title, world, base: readChanges(id, base, world), stands, expect, variants: new Map(read) }
 }

@@ -56,9 +56,10 @@ export function chartKey(index: ObjectIndex, cluster: string, { source, name }: 
 
 /** The releases of a chart among the platform's objects of a cluster, by its name or that of its OCI repository, each with its version as written. */
 export function releasesOf(platform: (kind: string) => readonly Rendered[], chart: string) {
-  return platform(HELM_RELEASE).flatMap(({ object }) => {
+  return platform(HELM_RELEASE).flatMap(rendered => {
+    const { object } = rendered
     const template = at(object.root, ['spec', 'chart', 'spec'])
-    if (stringAt(template, ['chart']) === chart) return [{ object, version: stringAt(template, ['version']) }]
+    if (stringAt(template, ['chart']) === chart) return [{ rendered, object, version: stringAt(template, ['version']) }]
     const named = sourceOfChart(object, HELM_RELEASE)?.source
     const source = platform(OCI_REPOSITORY).find(one => {
       const { namespace, name } = idOf(one.object)
@@ -66,7 +67,11 @@ export function releasesOf(platform: (kind: string) => readonly Rendered[], char
     })?.object.root
     if (!stringAt(source, ['spec', 'url'])?.endsWith(`/${chart}`)) return []
     return [
-      { object, version: stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver']) },
+      {
+        rendered,
+        object,
+        version: stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver']),
+      },
     ]
   })
 }

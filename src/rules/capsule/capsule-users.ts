@@ -4,16 +4,19 @@ import {
   type CapsuleSettings,
   type CapsuleUse,
   capsuleUse,
+  capsuleVersion,
   capsuleSettings as settingsOf,
 } from '../../fleet/facts/capsule.ts'
+import { releasesOf } from '../../fleet/facts/charts.ts'
 import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
-import { quoted } from '../../fleet/facts/shown.ts'
+import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { Identity } from '../../fleet/model/fleet.ts'
 import { homesOf, mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
+import { HELM_RELEASE } from '../../kube/flux-kinds.ts'
 import { originAt, type Path, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf, KUBERNETES_NAMESPACES, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP, readRole } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { listAt } from '../model/object-values.ts'
@@ -91,6 +94,7 @@ export const capsuleGroupMissing: Rule = {
     if (accounts.length === 0) return
     const settings = capsuleSettings(index, cluster.name)
     if (before) yield* dropped(cluster.name, index, before, settings)
+    if (before) yield* uninstalled(cluster.name, index, before)
     const [first] = settings
     if (!first) return
     const capsule = index.capsule(cluster.name)
@@ -194,34 +198,78 @@ function* dropped(
   })
 }
 
+/** A release of Capsule that is removed: Helm removes its webhooks, and the accounts keep what Capsule bound to them. */
+function* uninstalled(cluster: string, index: FleetIndex, before: FleetIndex): Iterable<Violation> {
+  const installed = (one: FleetIndex) => releasesOf(kind => capsuleObjects(one, cluster, kind), 'capsule')
+  const [was] = installed(before)
+  const node = was && index.node(was.rendered.node.key)
+  const isThere = capsuleVersion(kind => capsuleObjects(index, cluster, kind)) !== undefined
+  if (!was || !node || node.error || isThere || installed(index).length > 0) return
+  const { object } = was.rendered
+  const { namespace, name } = idOf(object)
+  yield new Subject({ node, object }).violation(['metadata', 'name'], 'uninstalled', {
+    isBefore: true,
+    message: message`${objectPart('HelmRelease', namespace, name)} is removed, and Capsule with it, but accounts on this cluster own Capsule Tenants. Allowed: a release of Capsule as long as there are Tenants. Helm removes the admission webhooks, so that nothing checks these accounts.`,
+    fix: message`Restore the HelmRelease, or remove the Tenants first.`,
+  })
+}
+
 /**
- * Public groups, or those of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to
- * create Namespaces, and its webhooks then treat them as tenants.
+ * Public groups, or identities of the platform, among Capsule's users or administrators: Capsule binds all of them to create
+ * Namespaces, and its webhooks then treat them as tenants.
  */
 export function* publicUsers(subject: Subject, { index }: RuleContext): Iterable<Violation> {
   const { object, node } = subject
   if (node.tenant !== undefined) return
-  const flux = `system:serviceaccounts:${index.rootOf(node.cluster)?.namespace}`
   for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {
     if (rendered.object !== object) continue
     for (const field of new Set([groups, 'users', 'administrators'])) {
       for (const [place, item] of listAt(subject.at(path), [field]).entries()) {
         const isText = item.type === 'scalar'
-        const isGroup = isText || stringAt(item, ['kind']) === 'Group'
+        const kind = isText ? 'Group' : (stringAt(item, ['kind']) ?? '')
         const name = stringAt(item, isText ? [] : ['name'])
-        const isFlux = name === flux && field !== 'administrators'
-        if (!isGroup || name === undefined || !(isFlux || isPublic({ kind: 'Group', name }))) continue
+        const who = name && foreignUser(index, node.cluster, { kind, name }, field === 'administrators')
+        if (!who) continue
         const at: Path = [...path, field, place, ...(isText ? [] : ['name'])]
-        const who = isFlux
-          ? message`Flux's own controllers`
-          : message`accounts of all tenants and Flux's own controllers`
+        // Capsule looks at no request of kube-system
+        const refusal = name.includes(':kube-system') ? '' : ', and refuses what its members do outside a Tenant'
         yield subject.violation(at, `${field} ${name}`, {
-          message: message`${subject.who}: ${part('field', [...path, field].join('.'))} lists ${quoted('identity', name)}, which includes ${who}. Allowed: the group of each tenant's own namespace, and groups of people. Capsule binds capsule-namespace-provisioner to the group, and refuses what its members do outside a Tenant.`,
+          message: message`${subject.who}: ${part('field', [...path, field].join('.'))} lists ${quoted('identity', name)}, which includes ${who}. Allowed: the group of each tenant's own namespace, and groups of people. Capsule binds capsule-namespace-provisioner to it${refusal}.`,
           fix: message`Remove ${quoted('identity', name)}, and list ${part('identity', 'system:serviceaccounts:<namespace>')} of each account that owns a Tenant.`,
         })
       }
     }
   }
+}
+
+/** Who an entry includes that is not a tenant. The platform's accounts may be administrators. */
+function foreignUser(
+  index: FleetIndex,
+  cluster: string,
+  { kind, name }: { readonly kind: string; readonly name: string },
+  isAdministrator: boolean,
+): Message | undefined {
+  if (kind === 'Group' && isPublic({ kind, name })) return message`accounts of all tenants and Flux's own controllers`
+  if (isAdministrator) return undefined
+  const [, namespace] = (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name) ?? []
+  if (namespace === undefined)
+    return kind === 'Group' && name.startsWith('system:') && !name.startsWith('system:serviceaccount')
+      ? message`identities of Kubernetes itself`
+      : undefined
+  if (namespace === index.rootOf(cluster)?.namespace) return message`Flux's own controllers`
+  return isOfPlatform(index, cluster, namespace)
+    ? message`accounts of namespace ${quoted('object', namespace)}, which is the platform's`
+    : undefined
+}
+
+/** Whether a namespace is Kubernetes' own, or the platform releases charts into it, and it is not a tenant's. */
+function isOfPlatform(index: FleetIndex, cluster: string, namespace: string): boolean {
+  if (index.ownerOf(cluster, namespace) !== undefined) return false
+  if (index.capsuleHomes(cluster).has(namespace)) return false
+  if (['default', ...KUBERNETES_NAMESPACES].includes(namespace)) return true
+  return index
+    .platformAnywhere(cluster, HELM_RELEASE)
+    .some(({ object }) => stringAt(object.root, ['spec', 'targetNamespace']) === namespace)
 }
 
 const PUBLIC = ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*']

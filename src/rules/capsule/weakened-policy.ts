@@ -1,6 +1,8 @@
 import { message, part } from '../../base/message.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
+import { ROOT_NAMESPACE } from '../../kube/flux-kinds.ts'
 import { at, canonical, entriesOf, isEmpty, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { accountOf } from '../../kube/rbac/policy-rule.ts'
 import { listAt, textsAt } from '../model/object-values.ts'
 import type { FindingLevel, Rule, Subject, Violation } from '../model/rule.ts'
 import { CONFIGURATION, TENANT, webhookVersion } from './capsule-users.ts'
@@ -75,6 +77,15 @@ const field = (path: string, limit: Limit, level: FindingLevel): PolicyField => 
   limit,
   level,
 })
+/** Flux's own accounts are cluster-admin and no users of Capsule, so that being its administrators gives them nothing. */
+const withoutFlux = (list: Node | undefined): Node | undefined =>
+  list?.type === 'list'
+    ? {
+        ...list,
+        items: list.items.filter(item => accountOf(stringAt(item, ['name']) ?? '')?.namespace !== ROOT_NAMESPACE),
+      }
+    : list
+
 const isolates = (path: string, limit: Limit) => field(path, limit, 'violation')
 const limits = (path: string, limit: Limit) => field(path, limit, 'warning')
 const COLLISIONS = ['Disabled', 'Namespace', 'Tenant', 'Cluster']
@@ -234,7 +245,7 @@ const CONFIGURATION_FIELDS: readonly PolicyField[] = [
   isolates('userNames', keepsNames),
   isolates('users', keepsUsers),
   isolates('ignoreUserWithGroups', (was, is) => forbids(is, was)),
-  isolates('administrators', (was, is) => keepsItems(is, was)),
+  isolates('administrators', (was, is) => keepsItems(withoutFlux(is), was)),
   isolates('allowServiceAccountPromotion', stays(false, false)),
   isolates('allowTenantIngressHostnamesCollision', stays(false, false)),
   isolates('allowIngressHostnameCollision', stays(false, false)),

@@ -276,9 +276,10 @@ function unknownRights(
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
   const unbound = unboundAccount(context, place, first.object)
   return warningAt(node, objects, `unknown ${user} ${namespace}`, {
-    cause: hashOf(['unknown', ...reasons]),
+    // an account without any role is one cause on every cluster
+    cause: hashOf(['unknown', ...(unbound ? [accountCause(user, unbound.origin)] : reasons)]),
     message: message`${shownObjects(objects)}: it is unknown whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'}. ${capital(listedFew(reasons.map(untyped), MAX_SHOWN, '; '))}. ${unbound?.text ?? rolesText(index, place)} The API server may reject this: ${serverWords(first.message)}.`,
-    fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
+    fix: unbound?.fix ?? message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   })
 }
 

@@ -235,7 +235,12 @@ export function unboundAccount(
     ? message`${whoOf(applier)} sets no ${codeWord('serviceAccountName')}, so Flux uses the default account. No visible binding gives that account a role.`
     : message`No visible binding gives the account a role.`
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
-  const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
+  const meant = meantAccount(
+    index,
+    node.cluster,
+    user,
+    isDefault ? (was && was !== user ? was : CONTROLLER.user) : undefined,
+  )
   const origin = meantOrigin(applier, ACCOUNT_FIELD)
   const better = meant ?? onlyAccount(index, node.cluster, user, was)
   const isRoot = isNodes && node.parent === undefined

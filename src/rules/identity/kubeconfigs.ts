@@ -107,7 +107,7 @@ function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Ite
   // a tenant names only what the platform gave it
   if (node.tenant !== undefined) return
   for (const { kind, name, path } of kubeConfigRefs(config)) {
-    if (kind !== 'Secret' || isMade(index, subject, name)) continue
+    if (kind === '' || isMade(index, subject, kind, name)) continue
     if (before?.kubeConfigUse(node.cluster, id.namespace, kind, name)) continue
     const accounts = index.capsuleHomes(node.cluster).get(id.namespace) ?? []
     const meant = stringAt(kubeConfigOf(was ?? object), ['secretRef', 'name'])
@@ -115,18 +115,25 @@ function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Ite
     yield subject.violation(path, `not made ${name}`, {
       // a Secret that is added by hand may have any name
       level: was || (wanted !== undefined && probably(name, [wanted])) ? 'violation' : 'warning',
-      message: message`${subject.who} uses the kubeconfig in ${objectPart('Secret', id.namespace, name)}, which nothing visible creates. Allowed: ${quoted('object', wanted ?? secretOf('<account>'))}, which capsule-addon-fluxcd or the worker creates, or a Secret in the fleet. Flux: secrets ${quoted('object', name)} not found.`,
+      message: message`${subject.who} uses the kubeconfig in ${objectPart(kind, id.namespace, name)}, which nothing visible creates. Allowed: ${quoted('object', wanted ?? secretOf('<account>'))}, which capsule-addon-fluxcd or the worker creates, or a Secret in the fleet. Flux: ${untyped(kind.toLowerCase())}s ${quoted('object', name)} not found.`,
       fix: message`Set ${codeWord('spec.kubeConfig.secretRef.name')} to ${quoted('object', wanted ?? secretOf('<account>'))}, or create the Secret first.`,
     })
   }
 }
 
-function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace } }: Subject, name: string): boolean {
+function isMade(
+  index: FleetIndex,
+  { node: { cluster }, object, id: { namespace } }: Subject,
+  kind: string,
+  name: string,
+): boolean {
+  if (index.versionsOf(cluster, `/${kind}`, namespace, name).length > 0) return true
+  // nothing makes a ConfigMap for Flux that the fleet does not render
+  if (kind !== 'Secret') return false
   // an owner may be the group of a namespace, too
   const account = accountOf(object, index.cluster(cluster)?.lockdown)
   const accounts = [...(index.capsuleHomes(cluster).get(namespace) ?? []), ...(account ? [account] : [])]
   if (accounts.some(one => name === secretOf(one))) return true
-  if (index.versionsOf(cluster, '/Secret', namespace, name).length > 0) return true
   const states = (object: KubeObject) =>
     canonical(object.root).includes(JSON.stringify(name)) || withEmbedded(object).some(one => idOf(one).name === name)
   return MAKERS.some(kind => index.renderedAnywhere(cluster, kind).some(({ object }) => states(object)))

@@ -109,7 +109,7 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violat
   // writes its charts.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
   yield subject.violation(chart.path, key, {
-    message: message`${subject.who} deploys the chart ${quoted('object', key)}, whose templates are not evaluated: ${confined(node)}.`,
+    message: message`${subject.who} deploys the chart ${quoted('object', key)}, whose templates are not evaluated. ${confined(node)}.`,
     fix: sourceNamed(chart.source.kind) === GIT_REPOSITORY ? message`Review the chart before the merge.` : FIX,
     ...levelOf(context),
   })

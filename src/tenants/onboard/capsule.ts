@@ -11,7 +11,7 @@ import { accountOf, clusterRoleOf, codeSpan as code, kubeConfigSecretOf, type On
 
 /** How the clusters of a request use Capsule. */
 export interface CapsulePlan extends CapsuleVersion {
-  /** Clusters whose tenants are Capsule Tenants. */
+  /** Clusters whose tenants are Capsule Tenants, or will be: they have a CapsuleConfiguration. */
   readonly clusters: readonly string[]
   /** Whether the objects can be written: every cluster of the request uses Capsule, and its lists are known. */
   readonly isWritten: boolean
@@ -38,16 +38,24 @@ const rank = (version: string): number => {
   return ['alpha', 'beta', ''].indexOf(stage) * 100 + Number(number)
 }
 
-/** Plans a tenant on clusters with Capsule; undefined where none of them has a Capsule Tenant. */
+const objectsOn = (fleet: Fleet, cluster: string) =>
+  fleet.nodes.filter(node => node.cluster === cluster).flatMap(node => node.objects)
+
+const usesCapsule = (objects: readonly KubeObject[]) =>
+  objects.some(object => isCapsule(object, 'Tenant') || isCapsule(object, 'CapsuleConfiguration'))
+
+/** Plans a tenant on clusters with Capsule; undefined where none of them has a Tenant or a CapsuleConfiguration of it. */
 export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): CapsulePlan | undefined {
-  const on = (cluster: string) => fleet.nodes.filter(node => node.cluster === cluster).flatMap(node => node.objects)
-  const clusters = request.clusters.filter(cluster => on(cluster).some(object => isCapsule(object, 'Tenant')))
+  const on = (cluster: string) => objectsOn(fleet, cluster)
+  const clusters = request.clusters.filter(cluster => usesCapsule(on(cluster)))
   const [first] = clusters
   if (first === undefined) return undefined
   const objects = clusters.flatMap(on)
   const versions = new Set(objects.filter(one => isCapsule(one, 'Tenant')).map(one => idOf(one).apiVersion))
-  const version = [...versions].sort(newestLast).at(-1)!
-  const addon = addonAnnotations(clusters.map(on))
+  const version = [...versions].sort(newestLast).at(-1) ?? `${CAPSULE_GROUP}/v1beta2`
+  // the first Tenant has no other to follow: it is made as Capsule documents it
+  const isFirst = versions.size === 0
+  const addon = isFirst ? addonOfRelease(clusters.map(on)) : addonAnnotations(clusters.map(on))
   const isMixed = clusters.length < request.clusters.length
   const edits = isMixed ? undefined : groupEdits(tree, objects, groupOfAccounts(request))
   const why = isMixed
@@ -56,7 +64,8 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
   return {
     clusters,
     version,
-    ...(addon ? { addon, kubeConfigKey: 'kubeconfig' } : kubeConfigKey(clusters.map(on))),
+    ...(addon ? { addon } : {}),
+    ...(addon || isFirst ? { kubeConfigKey: 'kubeconfig' } : kubeConfigKey(clusters.map(on))),
     ...sharedPolicies(
       objects.filter(one => isCapsule(one, 'Tenant') && idOf(one).apiVersion === version),
       request,
@@ -82,18 +91,25 @@ function addonAnnotations(clusters: readonly (readonly KubeObject[])[]): Record<
   return Object.fromEntries([...first].filter(([key, value]) => all.flat().every(one => one.get(key) === value)))
 }
 
+/** What switches the addon on for the first Tenant, if each of these clusters has a release of it. */
+function addonOfRelease(clusters: readonly (readonly KubeObject[])[]): Record<string, string> | undefined {
+  const isAddon = (object: KubeObject) =>
+    idOf(object).kind === 'HelmRelease' &&
+    stringAt(object.root, ['spec', 'chart', 'spec', 'chart']) === 'capsule-addon-fluxcd'
+  return clusters.every(objects => objects.some(isAddon)) ? { [`${ADDON}enabled`]: 'true' } : undefined
+}
+
 /**
  * A request on clusters with Capsule: without an account of its own, the tenant has the one by which Flux acts where nothing
  * names an account, so that the tenant's own Kustomizations need not name one.
  */
 export function withCapsuleAccount(request: OnboardRequest, fleet: Fleet): OnboardRequest {
   const clusters = fleet.clusters.filter(({ name }) => request.clusters.includes(name))
-  const usesCapsule = (cluster: string) =>
-    fleet.nodes.some(node => node.cluster === cluster && node.objects.some(object => isCapsule(object, 'Tenant')))
   const accounts = new Set(clusters.map(({ lockdown }) => lockdown.defaultServiceAccount))
   const [account] = accounts
   const isOne = accounts.size === 1 && account !== undefined && account !== 'default'
-  if (request.account !== undefined || !isOne || !clusters.every(({ name }) => usesCapsule(name))) return request
+  if (request.account !== undefined || !isOne || !clusters.every(({ name }) => usesCapsule(objectsOn(fleet, name))))
+    return request
   return { ...request, account }
 }
 

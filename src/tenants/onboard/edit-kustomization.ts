@@ -21,7 +21,10 @@ interface EditedFile {
 /** An item of a list: a path, or fields such as those of a patch. */
 type ListItem = string | Readonly<Record<string, unknown>>
 
-/** Adds an item at the end of a top-level list and leaves every other character alone. Throws `onboard-layout`. */
+/**
+ * Adds an item at the end of a top-level list and leaves every other character alone. A list in brackets becomes one of lines, by
+ * which offboarding finds its items. Throws `onboard-layout`.
+ */
 export function addToList(file: EditedFile, key: string, item: ListItem): string {
   const { document, map } = open(file)
   const inline = typeof item === 'string' ? item : stringify(item, { lineWidth: 0 }).trimEnd()
@@ -32,8 +35,10 @@ export function addToList(file: EditedFile, key: string, item: ListItem): string
     text = `${withNewline(file.text)}${key}:${eol(file.text)}${itemText(file.text, dashIndent(file.text), inline)}`
   else if (isSeq(list) && !list.flow && list.items.length > 0) text = afterLastItem(file.text, list.items, inline)
   else text = ''
-  if (isSeq(list)) list.add(document.createNode(item))
-  else document.set(key, [item])
+  if (isSeq(list)) {
+    list.add(document.createNode(item))
+    list.flow = false
+  } else document.set(key, [item])
   return verified(file, text, document)
 }
 

@@ -151,7 +151,7 @@ function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void 
       'onboard-layout',
       `spec.decryption: the Kustomization ${key} does not decrypt, so ${cluster} could not read sealed credentials`,
       {
-        fix: 'Add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its spec.',
+        fix: `Run \`bailiwick sops init --cluster ${cluster}\`, or add \`decryption: {provider: sops, secretRef: {name: sops-age}}\` to its spec if the cluster has a key.`,
         origin: originAt(root, ['spec', 'decryption']),
       },
     )

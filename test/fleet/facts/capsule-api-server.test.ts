@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, toJson } from '../../../src/kube/node.ts'
+import { type Json, stringAt, toJson } from '../../../src/kube/node.ts'
+import { display, idOf } from '../../../src/kube/object.ts'
 import { displayRbac } from '../../../src/kube/rbac/binding.ts'
 import { type ResourceRequest, ruleAllows, userInfo } from '../../../src/kube/rbac/policy-rule.ts'
 import type { TestCluster } from '../../../tools/envtest/start.ts'
@@ -68,7 +69,82 @@ describe.skipIf(whyNoCluster() !== undefined)('the bindings of Capsule and its a
     },
     120_000,
   )
+
+  test('refuses of each object of a tenant what is answered, word by word', async () => {
+    const index = recipeIndex('v0.12.4', undefined, CONTENT)
+    const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']
+    const written = kinds.flatMap(kind => index.platformAnywhere('staging', `rbac.authorization.k8s.io/${kind}`))
+    const objects = [...written.map(({ object }) => object), ...index.assumedRbac('staging')].map(({ root }) =>
+      toJson(root),
+    )
+    for (const object of [...objects, ...capsuleMakes('v0.12.4')]) await create(server, object)
+    await seen(server)
+    const node = 'staging/oil-system/oil'
+    const refused = Map.groupBy(index.refusals(node), ({ object }) => display(idOf(object)))
+    const asked = index.objectsOf(node).filter(({ root }) => stringAt(root, ['metadata', 'name']) !== 'web')
+    const answers = await inParallel(asked, object => applied(server, toJson(object.root) as unknown as Plain))
+    const ours = asked.map(object => refused.get(display(idOf(object)))?.[0]?.message)
+    expect(answers).toEqual(ours)
+    expect([ours.filter(one => one !== undefined).length, ours.length]).toEqual([9, 17])
+  }, 120_000)
 })
+
+interface Plain {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+/** The words of the API server where oil's account may not apply an object as Flux does: it reads it first. */
+async function applied(server: TestCluster, object: Plain): Promise<string | undefined> {
+  const { apiVersion, kind, metadata } = object
+  const api = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+  const inside = metadata.namespace ? `/namespaces/${metadata.namespace}` : ''
+  const path = `${api}${inside}/${kind.toLowerCase()}s/${metadata.name}`
+  const options = { impersonate: OIL.name, groups: OIL.groups }
+  const read = await server.request('GET', path, undefined, options)
+  const apply = () =>
+    server.request(
+      'PATCH',
+      `${path}?fieldManager=kustomize-controller&force=true&dryRun=All`,
+      object as unknown as Json,
+      {
+        ...options,
+        contentType: 'application/apply-patch+yaml',
+      },
+    )
+  const { status, body } = read.status === 403 ? read : await apply()
+  if (status < 300) return undefined
+  if (status !== 403) throw new Error(`${kind} ${metadata.name}: ${status} ${JSON.stringify(body)}`)
+  return (body as { message: string }).message
+}
+
+const BINDING = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding'
+const given = (namespace: string, role: string) => `---
+${BINDING}
+metadata: {name: given, namespace: ${namespace}}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${role}}
+subjects: [{kind: User, name: alice}]
+`
+const manifest = (kind: string, namespace: string, more = '') => `---
+apiVersion: v1
+kind: ${kind}
+metadata: {name: b, namespace: ${namespace}}
+${more}`
+
+/** Objects of oil in its own namespaces, in those of others, and without one. */
+const CONTENT = [
+  ...['oil-dev', 'oil-system', 'gas-dev', 'gas-system', 'kube-system'].flatMap(namespace => [
+    manifest('ConfigMap', namespace),
+    manifest('ServiceAccount', namespace),
+  ]),
+  manifest('ResourceQuota', 'oil-dev', 'spec: {hard: {pods: "1"}}\n'),
+  given('oil-dev', 'cluster-admin'),
+  given('oil-system', 'view'),
+  given('gas-dev', 'view'),
+  '---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: mine}\nrules: []\n',
+  '---\napiVersion: v1\nkind: Namespace\nmetadata: {name: gas-dev, labels: {a: b}}\n',
+].join('')
 
 async function create(server: TestCluster, object: Json): Promise<void> {
   const { status, body } = await server.request('POST', pathOf(object), object)

@@ -7,8 +7,15 @@ import { fleetOf } from '../fleet-of.ts'
 const ANNOTATED =
   '  namespace: gas-system\n  annotations: {capsule.addon.fluxcd/enabled: "true"}\n---\napiVersion: capsule'
 
-/** What is different from Capsule's document: what the addon makes for gas is not in git, and the version is. */
-export function recipeIndex(version: string, change: (tenants: string) => string = text => text): FleetIndex {
+/**
+ * What is different from Capsule's document: what the addon makes for gas is not in git, and the version is. `content`: what oil's
+ * repository has besides.
+ */
+export function recipeIndex(
+  version: string,
+  change: (tenants: string) => string = text => text,
+  content = '',
+): FleetIndex {
   const [fleet, dev, ops] = recipe.repositories
   const documents = fleet!.files['tenants/gas.yaml']!.split('---\n').filter(
     one => !/kind: \w+(Binding|Role)\n/.test(one),
@@ -28,7 +35,10 @@ spec: {template: {spec: {containers: [{name: manager, image: 'ghcr.io/projectcap
         'tenants/oil.yaml': change(fleet!.files['tenants/oil.yaml']!),
         'capsule/capsule.yaml': image,
       },
-      sources: [dev!, ops!].map(({ url, files }) => ({ url, files })),
+      sources: [dev!, ops!].map(({ url, files }) => ({
+        url,
+        files: { ...files, 'deploy/web.yaml': `${files['deploy/web.yaml']}${url === dev!.url ? content : ''}` },
+      })),
     }),
   )
 }

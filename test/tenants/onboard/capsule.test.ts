@@ -152,6 +152,38 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
   })
 })
 
+describe('the first Tenant of a cluster with a CapsuleConfiguration', () => {
+  const RELEASE = `---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: addon
+  namespace: flux-system
+spec:
+  chart:
+    spec:
+      chart: capsule-addon-fluxcd
+      sourceRef: {kind: HelmRepository, name: capsule}
+`
+  const kinds = (text = '') => parseAllDocuments(text).map(document => document.toJS().kind)
+
+  test('is what the recipe needs', () => {
+    const { body, file } = onboarding(fleetWith('', CONFIGURATION))
+    const text = file('tenants/base/ops-team/capsule.yaml')!
+    expect(kinds(text)).toEqual(['Tenant', 'ClusterRole', 'ClusterRoleBinding'])
+    expect(text).toContain('apiVersion: capsule.clastix.io/v1beta2')
+    expect(file('tenants/base/ops-team/sync.yaml')).toContain('key: kubeconfig')
+    expect(file(INFRASTRUCTURE)).toContain('  - system:serviceaccounts:ops\n')
+    expect(body).toContain('kubectl create token ops-team --namespace=ops')
+  })
+
+  test('leaves the rights to the addon where it is released', () => {
+    const { file } = onboarding(fleetWith('', `${CONFIGURATION}${RELEASE}`))
+    expect(kinds(file('tenants/base/ops-team/capsule.yaml'))).toEqual(['Tenant'])
+    expect(file('tenants/base/ops-team/rbac.yaml')).toContain('capsule.addon.fluxcd/enabled: "true"')
+  })
+})
+
 describe('the kubeconfig for the proxy', () => {
   const SYNC = 'tenants/base/dev-team/sync.yaml'
   const through = (tree: Tree, key = 'kubeconfig') => {
@@ -211,7 +243,8 @@ describe('what is left to do by hand', () => {
 })
 
 test('a kind of the same name in another group is not Capsule', () => {
-  const other = fleetWith(TENANT.replace('capsule.clastix.io', 'minio.min.io'), CONFIGURATION)
+  const ofMinio = (text: string) => text.replace('capsule.clastix.io', 'minio.min.io')
+  const other = fleetWith(ofMinio(TENANT), ofMinio(CONFIGURATION))
   const { body, file } = onboarding(other)
   expect([body.includes('Capsule'), file(INFRASTRUCTURE)]).toEqual([false, undefined])
 })

@@ -10,7 +10,7 @@ import { treesOf } from '../../attacks/attack-case.ts'
 import { buildTrees, evaluateBuilt } from '../../attacks/evaluate-trees.ts'
 import { isNew } from '../../attacks/expectation.ts'
 import { FLEET, finding, verdict } from '../../report/samples.ts'
-import { edited, readRecipes } from '../../rules/recipes/read-recipes.ts'
+import { type Edit, edited, readRecipes } from '../../rules/recipes/read-recipes.ts'
 
 const SYNC = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 20, column: 20 }
 const object = (name: string, kind = 'Deployment', namespace = 'flux-system') => ({
@@ -205,10 +205,33 @@ spec:
     },
     { in: 'ops-team/staging/kustomization.yaml', from: 'resources:', to: 'resources:\n  - more.yaml' },
   ]
-  const { world } = readRecipes().find(({ document }) => document.startsWith('fluxcd/flux2-multi-tenancy'))!
-  const clean = buildTrees(treesOf(world))
-  const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(world, edits)), clean), clean)
-  const found = groupFindings(verdict.violations.filter(isNew))
+  const found = foundIn('fluxcd/flux2-multi-tenancy', [], edits)
   expect(found.map(({ finding: { rule, origin } }) => `${rule} ${origin.line}`)).toEqual(['kustomize-path-escape 13'])
   expect(found[0]?.followers.length).toBeGreaterThan(10)
 })
+
+test('a misspelled default account of a Capsule cluster: one violation, with what follows from the lost owner', () => {
+  const target = {
+    in: 'my-tenant/config/syncs.yaml',
+    after: 'name: apps',
+    from: 'prune',
+    to: 'targetNamespace: my-tenant-web\n  prune',
+  }
+  const flag = {
+    in: 'fleet/clusters/staging/flux-system/kustomization.yaml',
+    from: '=gitops-reconciler',
+    to: '=gitops-reconcilr',
+  }
+  const found = foundIn('capsule, multi-tenancy', [target], [flag])
+  expect(found.map(({ finding: { rule, origin } }) => `${rule} ${origin.line}`)).toEqual(['flux-lockdown-weakened 24'])
+  expect(found[0]?.followers.map(({ finding }) => finding.rule)).toContain('target-namespace')
+})
+
+/** What a change makes new in the fleet of a document. */
+function foundIn(start: string, base: readonly Edit[], edits: readonly Edit[]) {
+  const { world } = readRecipes().find(({ document }) => document.startsWith(start))!
+  const before = edited(world, base)
+  const clean = buildTrees(treesOf(before))
+  const { verdict } = evaluateBuilt(buildTrees(treesOf(edited(before, edits)), clean), clean)
+  return groupFindings(verdict.violations.filter(isNew))
+}
