@@ -1,4 +1,4 @@
-import { oncePerName } from '../base/once-per.ts'
+import { oncePer, oncePerName } from '../base/once-per.ts'
 import { kindOf } from '../fleet/facts/object-table.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../fleet/facts/reconcilers.ts'
 import { objectText, shownName, shownObject } from '../fleet/facts/shown.ts'
@@ -229,14 +229,14 @@ function appliersIn({ nodes }: Fleet): Applier[] {
 /** Flux looks for the key `value` where none is named. */
 const textOf = ({ kind, name, key }: KubeConfigRef): string => JSON.stringify([kind, name, key === 'value' ? '' : key])
 
-function appliersOf(node: FleetNode): readonly Applier[] {
+const appliersOf = oncePer((node: FleetNode): readonly Applier[] => {
   const { kustomization, objects, retained = NONE, cluster, tenant } = node
   // the root may be patched by what installs Flux, and nothing that is evaluated renders it then
   const roots = node.parent === undefined ? [kustomization] : NONE
   const known = (all: readonly KubeObject[]) =>
     appliers(all, JSON.stringify([cluster, tenant]), () => applyingIn(all).map(one => applierOf(node, one)))
   return [...applyingIn(roots).map(one => applierOf(node, one)), ...known(objects), ...known(retained)]
-}
+})
 
 const NONE: readonly KubeObject[] = []
 const appliers = oncePerName<readonly KubeObject[], readonly Applier[]>()

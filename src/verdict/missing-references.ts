@@ -24,13 +24,17 @@ interface Use extends NeededObject {
 export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const before = nodesByKey(base.nodes)
   const after = nodesByKey(head.nodes)
-  const isChanged = ({ key }: FleetNode) => before.get(key)?.digest !== after.get(key)?.digest
+  const isChanged = (node: FleetNode, place: number) =>
+    head.nodes[place] !== base.nodes[place] && before.get(node.key)?.digest !== after.get(node.key)?.digest
   const [now, then] = [head.nodes.filter(isChanged), base.nodes.filter(isChanged)]
   const known = new Map(then.flatMap(usesOf).map(use => [placeOf(use), use.target]))
   const fresh = now.flatMap(usesOf).filter(use => known.get(placeOf(use)) !== use.target && isLookedFor(use))
-  const left = new Set(now.flatMap(idsOf))
-  const removed = new Set(then.flatMap(idsOf).filter(id => !left.has(id)))
-  if (fresh.length === 0 && removed.size === 0) return []
+  // of most objects nothing is looked at but that they stay
+  const [were, are] = [then, now].map(nodes => new Set(nodes.flatMap(objectsOf))) as [Set<KubeObject>, Set<KubeObject>]
+  const left = new Set(now.flatMap(node => idsOf(node, were)))
+  const removed = new Set(then.flatMap(node => idsOf(node, are)).filter(id => !left.has(id)))
+  const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
+  if (fresh.length === 0 && lost.length === 0) return []
 
   const present = new Set(head.nodes.flatMap(node => [...idsOf(node), ...madeBy(node)]))
   const unseen = new Set(head.nodes.filter(isUnseen).map(({ cluster }) => cluster))
@@ -43,7 +47,6 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
     const isByHand = /^(Secret|ConfigMap)\//.test(use.target)
     return !isByHand && !unseen.has(use.node.cluster) && meantBy(use) !== undefined
   })
-  const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => isLookedFor(use) && !isThere(use.node, use.target))
   return [...new Map(missing.map(use => [placeOf(use), failure(use, meantBy(use))])).values()]
 }
@@ -83,7 +86,8 @@ const nameOf = oncePer((object: KubeObject) => {
   return `${kind}/${namespace}/${name}`
 })
 const objectsOf = ({ objects, retained = [] }: FleetNode) => [...objects, ...retained]
-const idsOf = (node: FleetNode) => objectsOf(node).map(object => `${node.cluster} ${nameOf(object)}`)
+const idsOf = (node: FleetNode, besides?: ReadonlySet<KubeObject>) =>
+  objectsOf(node).flatMap(object => (besides?.has(object) ? [] : `${node.cluster} ${nameOf(object)}`))
 
 /** What operators make of objects of theirs, by the places at which those name it. */
 const MADE = [

@@ -4,7 +4,7 @@ import { kindOf } from '../fleet/facts/object-table.ts'
 import { heldNodes } from '../fleet/facts/reconcilers.ts'
 import { objectText } from '../fleet/facts/shown.ts'
 import { setKey } from '../fleet/graph/open-resource-sets.ts'
-import type { Fleet, FleetNode, NotSeen } from '../fleet/model/fleet.ts'
+import { type Fleet, type FleetNode, type NotSeen, nodesByKey } from '../fleet/model/fleet.ts'
 import { renderResourceSet, setsIn } from '../fleet/rendering/render-resource-set.ts'
 import { CAPSULE_GROUP } from '../fleet/tenancy/capsule.ts'
 import { INPUT_PROVIDER, OPERATOR_GROUP } from '../kube/flux-kinds.ts'
@@ -114,7 +114,7 @@ interface Unrendered {
 const placeKey = ({ cluster }: FleetNode, namespace: string) => JSON.stringify([cluster, namespace])
 
 const unrendered = oncePer(({ nodes }: Fleet): readonly Unrendered[] => {
-  const opened = new Set(nodes.map(({ key }) => key))
+  const opened = nodesByKey(nodes)
   const found = nodes.flatMap(node => {
     if (node.tenant !== undefined) return []
     return setsIn(node.objects).flatMap(set => {

@@ -193,14 +193,19 @@ function recordValues(
  * comparison by identity then shows what changed. The list itself is that of before where nothing did.
  */
 function internObjects(objects: readonly KubeObject[], before: readonly KubeObject[]): readonly KubeObject[] {
-  const known = Map.groupBy(before, keyOf)
-  const interned = objects.map(object => {
-    const list = known.get(keyOf(object))
-    const index = list?.findIndex(other => sameDeep(other, object)) ?? -1
-    return index < 0 ? object : list!.splice(index, 1)[0]!
+  // most stay where they were
+  const inPlace = objects.map((object, index) => sameDeep(before[index], object))
+  if (objects.length === before.length && inPlace.every(Boolean)) return before
+  const others = Map.groupBy(
+    before.filter((_, index) => !inPlace[index]),
+    keyOf,
+  )
+  return objects.map((object, index) => {
+    if (inPlace[index]) return before[index]!
+    const list = others.get(keyOf(object))
+    const place = list?.findIndex(other => sameDeep(other, object)) ?? -1
+    return place < 0 ? object : list!.splice(place, 1)[0]!
   })
-  const isSame = interned.length === before.length && interned.every((object, index) => object === before[index])
-  return isSame ? before : interned
 }
 
 const keyOf = (object: KubeObject): string => Object.values(idOf(object)).join('\0')

@@ -2,7 +2,7 @@ import { codeWord, type Message, message, part } from '../../base/message.ts'
 import { componentsOf } from '../../fleet/bootstrap/flux-instance.ts'
 import { hashOf, lostCause, moveCause, objectCause } from '../../fleet/facts/fingerprint.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { keysOf, kindOf } from '../../fleet/facts/object-table.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
@@ -220,12 +220,11 @@ const KEPT: ReadonlyMap<string, readonly string[]> = new Map([
 /** What a node rendered before and no node of its cluster renders now, except objects that disable pruning. */
 export function deletedObjects(node: FleetNode, old: readonly KubeObject[], index: FleetIndex): KubeObject[] {
   if (old === node.objects) return []
-  const now = new Set(node.objects.map(object => keysOf(object)[2]))
+  const same = new Set(node.objects)
   return old.filter(object => {
-    const key = keysOf(object)[2]
-    if (now.has(key) || isKept(object)) return false
-    const [kind = '', namespace = '', name = ''] = key.split('\0')
-    return index.versionsOf(node.cluster, kind, namespace, name).length === 0
+    if (same.has(object) || isKept(object)) return false
+    const { namespace, name } = idOf(object)
+    return index.versionsOf(node.cluster, kindOf(object), namespace, name).length === 0
   })
 }
 

@@ -101,8 +101,9 @@ export function deletionOf(subject: Subject, context: RuleContext): Admission | 
 }
 
 /** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
-const hasPolicies = (index: FleetIndex, cluster: string) =>
-  policyEngines.some(({ kinds }) => index.platformHas(cluster, kinds))
+const hasPolicies = (index: FleetIndex, cluster: string) => index.platformHas(cluster, POLICY_KINDS)
+
+const POLICY_KINDS = policyEngines.flatMap(({ kinds }) => kinds)
 
 /**
  * The object before, if it changed: an unchanged one is evaluated as new, before the change too, so that nothing is
@@ -197,7 +198,9 @@ function missing(from: Objects, others: Objects): Rendered[] {
 /** The objects that Flux deletes because a pruning node no longer renders them. */
 export function deletedObjects(node: FleetNode, { index, before }: RuleContext): readonly KubeObject[] {
   if (!before || !node.prune) return []
+  const same = new Set(index.objectsOf(node.key))
   return before.objectsOf(node.key).filter(object => {
+    if (same.has(object)) return false
     const { namespace, name } = idOf(object)
     return index.versionsOf(node.cluster, kindOf(object), namespace, name).length === 0
   })
