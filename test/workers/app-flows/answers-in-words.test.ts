@@ -69,9 +69,7 @@ test('on an issue the text of a rule alone; on a clean pull request nothing to l
   expect(await words('olga', '/bailiwick explain pod-security', issue)).toContain('### `pod-security`')
   const clean = await proposeNothing(stage, 'clean')
   expect(await words('rita', '/bailiwick status', clean)).toContain('Head: ')
-  expect(await words('rita', '/bailiwick diff', clean)).toMatch(
-    /No rendered changes|The rendered changes are unknown/,
-  )
+  expect(await words('rita', '/bailiwick diff', clean)).toMatch(/No rendered changes|The rendered changes are unknown/)
 })
 
 test('diff shows what the clusters get, of one of them where it is named', async () => {

@@ -20,10 +20,14 @@ test.for([
   '.github/actions/a/action.yml',
 ])('%s runs with rights', path => expect(ruleOf(path)).toEqual(['gate-workflow-change']))
 
-test.for(['.github/workflows/README.md', 'tenants/CODEOWNERS', '.github/ISSUE_TEMPLATE/x.yml', 'workflows/x.yaml', 'bailiwick.yaml', ''])(
-  '%j is like any other file',
-  path => expect(ruleOf(path)).toEqual([]),
-)
+test.for([
+  '.github/workflows/README.md',
+  'tenants/CODEOWNERS',
+  '.github/ISSUE_TEMPLATE/x.yml',
+  'workflows/x.yaml',
+  'bailiwick.yaml',
+  '',
+])('%j is like any other file', path => expect(ruleOf(path)).toEqual([]))
 
 test('several come in the order of their paths', () => {
   const found = guardedChanges(new Set(['x', 'CODEOWNERS', '.github/workflows/a', '.github/bailiwick.yaml']))
