@@ -1,6 +1,6 @@
+import { asUtf8 } from '../base/encoding.ts'
 import { bufferOf, readUnlessLarge, type Tree, type TreeEntry } from '../git/tree.ts'
 import { KUSTOMIZE_GROUP, OPERATOR_GROUP, SOURCE_GROUP } from './flux-kinds.ts'
-import { asUtf8 } from './yaml/parse-documents.ts'
 
 /** What searches through all files of a repository look for, so that one look at a file answers each of them. */
 interface Glance {

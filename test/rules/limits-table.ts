@@ -15,7 +15,7 @@ const REASONS = {
 /** Every limit of the core and of the workers: `<file> <constant>`. */
 export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> = {
   listed: [
-    'workers/commands/fleet.ts MAX_REPOSITORIES',
+    'src/verdict/waiting-circles.ts MAX_NAMES',
     'src/fleet/graph/open-resource-sets.ts MAX_NESTING',
     'src/fleet/graph/open-resource-sets.ts MAX_OBJECTS',
     'src/fleet/rendering/render-resource-set.ts MAX_OBJECTS',
@@ -179,12 +179,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/secrets/credential-text.ts MAX_LINE',
   ],
   cluster: [
-    'src/expr/libraries/kyverno-functions.ts MAX_DEPTH',
-    'src/expr/libraries/kyverno-functions.ts MAX_TEXT',
     'src/expr/libraries/kubernetes-library.ts MAX_LINKS',
     'src/expr/libraries/lists.ts MAX_RANGE',
     'src/expr/libraries/texts.ts MAX_FORMATTED',
-    'src/admission/image-coverage.ts MAX_ALTERNATIVES',
     'src/admission/jmespath/object-functions.ts MAX_TEXT',
     'src/admission/jmespath/text-functions.ts MAX_TEXT',
     'src/admission/jmespath/parse.ts MAX_LENGTH',
@@ -207,7 +204,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/git/disk-limit.ts KEPT_SHARE',
     'src/fleet/rendering/render-memory.ts MAX_READINGS',
     'workers/gate/keep-pages.ts KEEP_PULLS_LIMIT_MS',
-    'workers/jobs/write-trail.ts LIMIT_MS',
     'src/schema/custom/check-rules.ts KEPT',
     'src/schema/core/texts.ts KEPT',
     'src/kube/yaml/read-key.ts KEPT',

@@ -1,3 +1,4 @@
+import { asUtf8 } from '../../base/encoding.ts'
 import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { oncePer } from '../../base/once-per.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
@@ -16,7 +17,7 @@ import {
 import { glance } from '../../kube/glance.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { asUtf8, parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { ClusterRoot } from '../model/fleet.ts'
 import { nodeOf } from '../model/kustomization-spec.ts'
 import { overlayTree } from '../rendering/trees.ts'

@@ -1,3 +1,4 @@
+import { encodingOf } from '../../base/encoding.ts'
 import { BailiwickError, type ErrorCode, unlessRefused } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
 import { work } from '../../base/work.ts'
@@ -105,18 +106,6 @@ export interface FileName {
 const MAX_FILE_BYTES = 8 * 1024 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
-/** The bytes of a YAML file as UTF-8, for searches: the same, unless its byte order mark says that it is UTF-16. */
-export function asUtf8(bytes: Uint8Array): Uint8Array {
-  const encoding = encodingOf(bytes)
-  return encoding === 'utf-8' ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes.slice()))
-}
-
-/** How a YAML parser reads bytes: as their byte order mark says, else as UTF-8 (go-yaml, yaml_parser_determine_encoding). */
-function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
-}
 
 /**
  * The text of a file in UTF-16, as some shells write it; undefined for one that kustomize may not read whole. It cuts at line

@@ -101,9 +101,11 @@ export function deletionOf(subject: Subject, context: RuleContext): Admission | 
 }
 
 /** Whether a cluster has policies at all: most have none, and then nothing is evaluated. */
-const hasPolicies = (index: FleetIndex, cluster: string) => index.platformHas(cluster, POLICY_KINDS)
-
-const POLICY_KINDS = policyEngines.flatMap(({ kinds }) => kinds)
+const hasPolicies = (index: FleetIndex, cluster: string) =>
+  index.platformHas(
+    cluster,
+    policyEngines.flatMap(({ kinds }) => kinds),
+  )
 
 /**
  * The object before, if it changed: an unchanged one is evaluated as new, before the change too, so that nothing is

@@ -1,3 +1,4 @@
+import { asUtf8 } from '../../base/encoding.ts'
 import { BailiwickError, unlessRefused } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import { containsPattern } from '../../expr/regexp/pattern.ts'
@@ -5,7 +6,7 @@ import { readFlatFile } from '../../flux/sops/encrypted-values.ts'
 import { bufferOf, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { glance } from '../../kube/glance.ts'
 import { at, canonical, itemsOf, type Node, stringAt } from '../../kube/node.ts'
-import { asUtf8, parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
+import { parseDocuments, readableDocuments } from '../../kube/yaml/parse-documents.ts'
 
 /** Limit on what is parsed of one repository: files that mention SOPS. */
 const MAX_BYTES = 32 * 1024 * 1024

@@ -12,7 +12,6 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   fix: ['fix', 'fleet'],
   audit: ['audit', 'fleet'],
   graph: ['graph', 'fleet'],
-  'policy test': ['policy', 'test', 'fleet'],
   build: ['build', 'fleet', '--cluster', 'staging'],
   'can-i': ['can-i', 'get', 'pods', 'fleet', '-n', 'apps'],
 }

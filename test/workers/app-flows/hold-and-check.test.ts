@@ -78,7 +78,7 @@ test('quoted, later, edited, closed: no command', async () => {
     expect(await say('dora', body)).toEqual({ reactions: [], replies: [] })
   }
   const issue = stage.github.issue({ repo: REPO, title: 'No pull request', as: 'dora' }).number
-  expect((await say('dora', '/bailiwick hold', issue)).replies[0]).toContain('for pull requests')
+  expect((await say('dora', '/bailiwick hold', issue)).replies[0]).toContain('on pull requests only')
   stage.github.closePullRequest({ repo: REPO, pull, as: 'dora' })
   await stage.settle()
   expect(await say('dora', '/bailiwick hold')).toEqual({ reactions: [], replies: [] })
