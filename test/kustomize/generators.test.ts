@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/tree.ts'
-import { originAt } from '../../src/kube/node.ts'
+import { originAt, stringAt } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { refusalAt, refusalOf } from '../repository/runner/refusal-of.ts'
@@ -38,13 +38,24 @@ describe('a generated value stands where it was written', () => {
   })
 })
 
+// compared with Flux's own build: 800 random texts of these characters, tabs and quotes, 0 different
+test.each(['a\n\u2028b\n', '\u2029', ' a \u2028\n b\n\n', '\ufeff\u2028: "#'])(
+  'keeps the line breaks of Unicode: %j',
+  text => {
+    const object = built('configMapGenerator:\n- name: x\n  files: [f]\n', [{ path: 'f', content: text }])
+    expect(stringAt(object.root, ['data', 'f'])).toBe(text)
+  },
+)
+
 describe('refused', () => {
   const secret = (field: string): string => `secretGenerator:\n- name: x\n  ${field}\n`
   test('what kustomize loses or changes', () => {
     const line = { path: 'f', content: `A=${'x'.repeat(70_000)}\nB=1\n` }
     expect(refusal(secret('envs: [f]'), [line])).toBe('kustomize-unsupported @f:1')
-    const rare = { path: 'f', content: 'a\u0085b' }
-    expect(refusal('configMapGenerator:\n- name: x\n  files: [f]\n', [rare])).toBe('kustomize-unsupported @f:1')
+    for (const content of ['a\u0085b', 'a\u2028\tb']) {
+      const rare = { path: 'f', content }
+      expect(refusal('configMapGenerator:\n- name: x\n  files: [f]\n', [rare])).toBe('kustomize-unsupported @f:1')
+    }
   })
   test('another spelling of a field', () => {
     expect(refusal(secret('Files: [f]'))).toBe('kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:3')

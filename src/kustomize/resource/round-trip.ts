@@ -250,7 +250,8 @@ function spreadIndented(text: string): string {
  * as text (kyaml's FieldSetter). Throws `kustomize-unsupported` for what `checkCharacters` refuses.
  */
 export function valueNode(value: string, origin: Origin): ScalarNode {
-  checkCharacters(value, origin)
+  // without tabs beside them, which end a build, these line breaks stay as they are
+  checkCharacters(value.includes('\t') ? value : value.replaceAll(/[\u2028\u2029]/g, ''), origin)
   if (!value.includes('\n')) {
     return { type: 'scalar', value, origin, ...(isTextForOldYaml(value) ? {} : { quoted: true }) }
   }
