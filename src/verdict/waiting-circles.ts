@@ -27,7 +27,7 @@ type Waits = ReadonlyMap<string, readonly Wait[]>
 export function waitingCircles(head: Fleet, base: Fleet): NodeFailure[] {
   const before = nodesByKey(base.nodes)
   const isSame = (node: FleetNode, was: FleetNode | undefined) =>
-    was?.digest === node.digest && waitsForAll(was) === waitsForAll(node)
+    was === node || (was?.digest === node.digest && waitsForAll(was) === waitsForAll(node))
   const changed = head.nodes.filter(node => !isSame(node, before.get(node.key)))
   const known = new Set(changed.flatMap(({ key }) => waitsOf(before.get(key)).map(edgeOf)))
   const fresh = changed.flatMap(waitsOf).filter(wait => !known.has(edgeOf(wait)))

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import { describe, expect, test } from 'vitest'
+import { whyIncomplete } from '../../src/fleet/model/fleet.ts'
 import { stringAt } from '../../src/kube/node.ts'
 import { evaluationOf, type Files, fleetOf } from './fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
@@ -160,6 +161,57 @@ describe('values come from what the fleet renders', () => {
     const digest = (text: string) =>
       fleetOf(given(root + values('a', text), { user: shown })).nodes.find(node => node.name === 'user')!.digest
     expect(digest('{A: x}')).not.toBe(digest('{A: y}'))
+  })
+})
+
+describe('a Secret that an ExternalSecret of the platform makes has the keys that git gives', () => {
+  const b = from('{kind: Secret, name: b}')
+  const made = (spec: string, name = 'b') =>
+    `---\napiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: ${name}, namespace: flux-system}\nspec: ${spec}\n`
+  const template = (more = '') =>
+    `{target: {template: {data: {DOMAIN: "{{ .DOMAIN }}"}${more}}}, dataFrom: [{extract: {key: all}}]}`
+  // the name of an object decides what is applied, so it must be known
+  const user = shown.replace('{name: shown', '{name: "${NAME:=shown}"').replace('${A}', 'known')
+  const inRoot = (...secrets: string[]) => causeOf(given(kustomization('user', b) + secrets.join(''), { user }))
+  const causeOf = (input: Parameters<typeof fleetOf>[0], namespace = 'flux-system') => {
+    const node = fleetOf(input).nodes.find(one => one.key === `staging/${namespace}/user`)!
+    return whyIncomplete(node)?.code ?? seen(input, 'user', namespace)
+  }
+  const unknown = 'unrendered-variable'
+
+  test.each([
+    ['those of its template', template()],
+    ['those that it reads', '{data: [{secretKey: DOMAIN, remoteRef: {key: all, property: domain}}]}'],
+    ['of another name', `{target: {name: b}, data: [{secretKey: DOMAIN, remoteRef: {key: all}}]}`, 'c'],
+  ])('%s', (_, spec, name = 'b') => expect(inRoot(made(spec, name))).toBe('known'))
+
+  test.each([
+    ['one of them is the name', template().replaceAll('DOMAIN', 'NAME')],
+    ['whatever is read', '{dataFrom: [{extract: {key: all}}]}'],
+    ['a template without data', '{target: {template: {type: Opaque}}, dataFrom: [{extract: {key: all}}]}'],
+    ['texts of keys', '{target: {template: {templateFrom: [{literal: "{{ .all }}"}]}}}'],
+    ['beside those of the template', template(', mergePolicy: Merge')],
+    ['of a Secret that is made once', template().replace('{target', '{refreshPolicy: CreatedOnce, target')],
+    ['beside those of a Secret', '{target: {creationPolicy: Merge}, data: [{secretKey: DOMAIN, remoteRef: {key: a}}]}'],
+  ])('not known: %s', (_, spec) => expect(inRoot(made(spec))).toBe(unknown))
+
+  test('two that differ are an error, unless nothing was known of the first', () => {
+    const other = made('{target: {name: b, creationPolicy: Merge}, dataFrom: [{extract: {key: all}}]}', 'c')
+    expect(inRoot(made(template()), other)).toBe('graph-conflict')
+    expect(inRoot(other, made(template()))).toBe(unknown)
+  })
+
+  test('one that comes of the Kustomization itself says nothing in time', () => {
+    expect(causeOf(given(kustomization('user', b), { user: user + made(template()) }))).toBe(unknown)
+  })
+
+  test('a tenant may merge more into it', () => {
+    const dev = '  sourceRef: {kind: GitRepository, name: dev-team}\n'
+    const child = kustomization('user', b, 'apps', dev).replace('kustomize-controller', 'dev-team')
+    const files = { ...withResource(child), 'user/all.yaml': user.replaceAll('flux-system', 'apps') }
+    const secret = made(template()).replace('namespace: flux-system', 'namespace: apps')
+    const input = given(secret, {})
+    expect(causeOf({ ...input, sources: miniFleet({ dev: files }).sources! }, 'apps')).toBe(unknown)
   })
 })
 

@@ -55,24 +55,22 @@ export function chartKey(index: ObjectIndex, cluster: string, { source, name }: 
 }
 
 /** The releases of a chart among the platform's objects of a cluster, by its name or that of its OCI repository, each with its version as written. */
-export function releasesOf(platform: (kind: string) => readonly Rendered[], chart: string) {
+export function releasesOf<One extends Pick<Rendered, 'object'>>(
+  platform: (kind: string) => readonly One[],
+  chart: string,
+) {
   return platform(HELM_RELEASE).flatMap(rendered => {
     const { object } = rendered
     const template = at(object.root, ['spec', 'chart', 'spec'])
-    if (stringAt(template, ['chart']) === chart) return [{ rendered, object, version: stringAt(template, ['version']) }]
+    if (stringAt(template, ['chart']) === chart) return [{ rendered, version: stringAt(template, ['version']) }]
     const named = sourceOfChart(object, HELM_RELEASE)?.source
     const source = platform(OCI_REPOSITORY).find(one => {
       const { namespace, name } = idOf(one.object)
       return name === named?.name && namespace === named.namespace
     })?.object.root
     if (!stringAt(source, ['spec', 'url'])?.endsWith(`/${chart}`)) return []
-    return [
-      {
-        rendered,
-        object,
-        version: stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver']),
-      },
-    ]
+    const version = stringAt(source, ['spec', 'ref', 'tag']) ?? stringAt(source, ['spec', 'ref', 'semver'])
+    return [{ rendered, version }]
   })
 }
 

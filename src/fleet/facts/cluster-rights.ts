@@ -253,8 +253,8 @@ function assumedRbac(
 /** Where the fleet renders releases of its chart, these say whether they create the roles. */
 function operatorRbac(platform: OfKinds['platform']): readonly KubeObject[] {
   const releases = releasesOf(platform, 'flux-operator')
-  const isOff = ({ object: { root } }: (typeof releases)[number]) => {
-    const value = at(root, ['spec', 'values', 'rbac', 'createAggregation'])
+  const isOff = ({ rendered }: (typeof releases)[number]) => {
+    const value = at(rendered.object.root, ['spec', 'values', 'rbac', 'createAggregation'])
     return value?.type === 'scalar' && value.value === false
   }
   const hasRoles = releases.length === 0 || !releases.every(isOff)

@@ -5,10 +5,13 @@ import type { Origin } from '../../base/origin.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import {
   type FindVariableSource,
+  type MadeSecret,
+  madeSecret,
   plainVariable,
   type SourceKind,
   type Variable,
   type VariableSource,
+  type Variables,
   variablesOf,
 } from '../../flux/substitute/variables.ts'
 import { at, canonical, isTrue, itemsOf, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
@@ -73,6 +76,8 @@ export class ValueIndex {
   readonly #objects = new Map<string, KubeObject>()
   readonly #contested = new Set<string>()
   readonly #declared = new Map<string, VariableSource>()
+  /** Of Secrets that an operator makes, undefined where not even their keys are known. */
+  readonly #made = new Map<string, Variables | undefined>()
   readonly #presumed = new Set<string>()
   readonly #rendered = new Set<string>()
   readonly #cluster: string
@@ -104,6 +109,8 @@ export class ValueIndex {
 
   /** The id of an object that gives values, once it is known; undefined for any other object. */
   add(object: KubeObject): string | undefined {
+    const made = madeSecret(object)
+    if (made) return this.#make(made)
     const id = this.#keep(object)
     if (id !== undefined) this.#rendered.add(id)
     return id
@@ -114,9 +121,24 @@ export class ValueIndex {
     if ((kind !== 'ConfigMap' && kind !== 'Secret') || groupOf(apiVersion) !== '') return undefined
     const id = valueId(kind, namespace, name)
     const known = this.#objects.get(id)
+    if (this.#made.get(id)) this.#contested.add(id)
     if (!known) this.#objects.set(id, object)
     else if (valuesIn(known.root) !== valuesIn(object.root)) this.#contested.add(id)
     return id
+  }
+
+  /** What is in git or declared counts; two that make the same Secret are known only where both give the same keys. */
+  #make({ namespace, name, variables }: MadeSecret): string | undefined {
+    const id = valueId('Secret', namespace, name)
+    const keys = (known: Variables | undefined) => known && [...known.keys()].sort().join('\n')
+    const before = this.#made.get(id)
+    if (before) {
+      if (keys(before) !== keys(variables)) this.#contested.add(id)
+      return undefined
+    }
+    const isKnown = variables !== undefined && !this.#made.has(id) && !this.has(id)
+    this.#made.set(id, isKnown ? variables : undefined)
+    return isKnown ? id : undefined
   }
 
   /** The same of one whose data is copied on the cluster. */
@@ -132,7 +154,12 @@ export class ValueIndex {
   }
 
   has(id: string): boolean {
-    return this.#objects.has(id) || this.#declared.has(id)
+    return this.#objects.has(id) || this.#declared.has(id) || this.isMade(id)
+  }
+
+  /** Whether an operator makes it of what the platform renders: the keys are known, and no values. */
+  isMade(id: string): boolean {
+    return !this.#objects.has(id) && !this.#declared.has(id) && this.#made.get(id) !== undefined
   }
 
   isPresumed(id: string): boolean {
@@ -164,14 +191,20 @@ export class ValueIndex {
   /** The values; throws `flux-invalid` for an object that the API server refuses. */
   find(id: string): VariableSource | undefined {
     const object = this.#objects.get(id)
-    return object ? { variables: variablesOf(object.root) } : this.#declared.get(id)
+    const made = this.#made.get(id)
+    if (object) return { variables: variablesOf(object.root) }
+    return this.#declared.get(id) ?? (made && { variables: made })
   }
 
   /** All that is known about the values, as text: another text may mean another rendering. */
   describe(id: string): string {
     const object = this.#objects.get(id)
     const declared = this.#declared.get(id)
-    const values = [...(declared?.variables ?? [])].map(([name, { value, hidden }]) => [name, value, hidden ?? ''])
+    const values = [...(declared?.variables ?? this.#made.get(id) ?? [])].map(([name, { value, hidden }]) => [
+      name,
+      value,
+      hidden ?? '',
+    ])
     return JSON.stringify([id, object ? described(object.root) : '', values, declared?.rest !== undefined])
   }
 }
@@ -260,7 +293,8 @@ export function findValues(
     if (values.isContested(id)) throw contested(need!)
     const data = need && read?.get(id)
     if (data !== undefined) return data === null ? undefined : { variables: variablesRead(data, need!.origin) }
-    const found = values.find(id)
+    // a tenant may have the operator merge more into it
+    const found = tenant !== undefined && values.isMade(id) ? undefined : values.find(id)
     if (found || !need || (tenant === undefined && !values.allowsUndeclared)) return found
     const holders = [{ kind, namespace, name, key: '' }]
     const unknown = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true, holders } as const
@@ -273,7 +307,8 @@ export function findValues(
 export function valuesError(kustomization: KubeObject, missed: ReadonlySet<string>, values: ValueIndex) {
   for (const need of needsOf(kustomization)) {
     if (values.isContested(need.id)) return contested(need)
-    const isLate = missed.has(need.id) && values.has(need.id)
+    // what is known of it late are its keys only, and no values were taken
+    const isLate = missed.has(need.id) && values.has(need.id) && !values.isMade(need.id)
     if (!isLate && !values.isUnfounded(need.id)) continue
     const text = message`${codeWord('substituteFrom')}: only this Kustomization itself, or one that depends on it, renders ${part('object', need.id)}`
     return new BailiwickError('graph-conflict', text, {

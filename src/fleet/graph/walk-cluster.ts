@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
+import { EXTERNAL_SECRETS } from '../../flux/substitute/variables.ts'
 import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../kube/flux-kinds.ts'
 import { canonical } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -337,7 +338,7 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     const { apiVersion, kind } = idOf(object)
     const group = groupOf(apiVersion)
     if (SOURCE_GROUPS.has(group)) attempt(draft, () => walk.index.add(object, draft, rule))
-    else if (group === '') values.push(object)
+    else if (group === '' || (group === EXTERNAL_SECRETS && rule === undefined)) values.push(object)
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
   for (const object of values) {

@@ -1,6 +1,8 @@
 import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
+import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
-import { at, type MapNode, stringAt, type ValueHolder } from '../../kube/node.ts'
+import { at, itemsOf, type MapNode, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isSopsEncrypted } from '../../kube/sops.ts'
 import { Allowance } from '../../kustomize/build-budget.ts'
 
@@ -93,6 +95,52 @@ const isEncrypted = (text: string): boolean =>
 
 function noText(message: string, origin: Origin): BailiwickError {
   return new BailiwickError('flux-invalid', message, { origin, fix: 'Correct the value as the API server requires.' })
+}
+
+/** Group of the External Secrets Operator. */
+export const EXTERNAL_SECRETS = 'external-secrets.io'
+
+/** A Secret that an operator makes; `variables` undefined: its keys are not in git. */
+export interface MadeSecret {
+  readonly namespace: string
+  readonly name: string
+  readonly variables: Variables | undefined
+}
+
+/**
+ * The Secret that an ExternalSecret makes: git has its keys, the cluster its values. Undefined for any other object.
+ * The keys are known of a Secret that is the ExternalSecret's own (`creationPolicy: Owner`): those of its template, which
+ * replaces what it reads, or those of `data` (External Secrets Operator, applyTemplate). A key may come of `dataFrom`, of
+ * `templateFrom` or by merging, too: they are unknown then.
+ */
+export const madeSecret = oncePer((object: KubeObject): MadeSecret | undefined => {
+  const { root } = object
+  const { apiVersion, kind, namespace, name: own } = idOf(object)
+  if (groupOf(apiVersion) !== EXTERNAL_SECRETS || kind !== 'ExternalSecret') return undefined
+  const name = stringAt(root, ['spec', 'target', 'name']) ?? own
+  const keys = keysOf(root)
+  if (!keys) return { namespace, name, variables: undefined }
+  const variables = keys.map(key => {
+    const holders = [{ kind: 'Secret', namespace, name, key }] as const
+    return [key, { value: '', origin: root.origin, hidden: 'opaque', holders }] as const
+  })
+  return { namespace, name, variables: new Map(variables) }
+})
+
+function keysOf(root: MapNode): readonly string[] | undefined {
+  const target = at(root, ['spec', 'target'])
+  if ((stringAt(target, ['creationPolicy']) ?? 'Owner') !== 'Owner' || at(target, ['manifest'])) return undefined
+  // one that is written once (CreatedOnce) may have the keys of an older version
+  if ((stringAt(root, ['spec', 'refreshPolicy']) ?? 'Periodic') !== 'Periodic') return undefined
+  const from = at(target, ['template', 'templateFrom'])
+  const data = at(target, ['template', 'data'])
+  if (itemsOf(from).length > 0 || (stringAt(target, ['template', 'mergePolicy']) ?? 'Replace') !== 'Replace')
+    return undefined
+  if (data?.type === 'map' && data.fields.size > 0) return [...data.fields.keys()]
+  if (itemsOf(at(root, ['spec', 'dataFrom'])).length > 0) return undefined
+  const keys = itemsOf(at(root, ['spec', 'data'])).map(item => at(item, ['secretKey']))
+  if (keys.some(key => key?.type !== 'scalar' || typeof key.value !== 'string' || key.opaque)) return undefined
+  return keys.map(key => String((key as ScalarNode).value))
 }
 
 /** What is substituted in the objects of one Kustomization. */

@@ -218,13 +218,22 @@ const KEPT: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** What a node rendered before and no node of its cluster renders now, except objects that disable pruning. */
-export function deletedObjects(node: FleetNode, old: readonly KubeObject[], index: FleetIndex): KubeObject[] {
-  if (old === node.objects) return []
-  const same = new Set(node.objects)
+export const deletedObjects = (node: FleetNode, old: readonly KubeObject[], index: FleetIndex): KubeObject[] =>
+  lostObjects(node.cluster, old, node.objects, index).filter(object => !isKept(object))
+
+/** The objects of `old` that are not among `now`, and that no node of the cluster renders. */
+export function lostObjects(
+  cluster: string,
+  old: readonly KubeObject[],
+  now: readonly KubeObject[],
+  index: FleetIndex,
+): KubeObject[] {
+  if (old === now) return []
+  const same = new Set(now)
   return old.filter(object => {
-    if (same.has(object) || isKept(object)) return false
+    if (same.has(object)) return false
     const { namespace, name } = idOf(object)
-    return index.versionsOf(node.cluster, kindOf(object), namespace, name).length === 0
+    return index.versionsOf(cluster, kindOf(object), namespace, name).length === 0
   })
 }
 

@@ -13,15 +13,16 @@ import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import { redact } from '../../base/visible.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
-import { kindOf, type Rendered } from '../../fleet/facts/object-table.ts'
+import type { Rendered } from '../../fleet/facts/object-table.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, changedPath, originAt, stringAt } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/policy-rule.ts'
 import { customPlurals, resourceOf } from '../../kube/rbac/resources.ts'
 import type { FindingPolicy } from '../model/finding.ts'
 import { scalarsOf } from '../model/object-values.ts'
 import type { RuleContext, Subject } from '../model/rule.ts'
+import { lostObjects } from '../ownership/deletions.ts'
 
 /** The request by which Flux would apply an object, and the answers of the cluster's policies. */
 export interface Admission extends AdmissionAnswer {
@@ -200,12 +201,7 @@ function missing(from: Objects, others: Objects): Rendered[] {
 /** The objects that Flux deletes because a pruning node no longer renders them. */
 export function deletedObjects(node: FleetNode, { index, before }: RuleContext): readonly KubeObject[] {
   if (!before || !node.prune) return []
-  const same = new Set(index.objectsOf(node.key))
-  return before.objectsOf(node.key).filter(object => {
-    if (same.has(object)) return false
-    const { namespace, name } = idOf(object)
-    return index.versionsOf(node.cluster, kindOf(object), namespace, name).length === 0
-  })
+  return lostObjects(node.cluster, before.objectsOf(node.key), index.objectsOf(node.key), index)
 }
 
 /** The policy of a finding in the form that the verdict lists. */

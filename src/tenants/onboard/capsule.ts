@@ -1,3 +1,5 @@
+import { releasesOf } from '../../fleet/facts/charts.ts'
+import { kindOf } from '../../fleet/facts/object-table.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import { TENANT_ROLE } from '../../fleet/tenancy/tenancy.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -93,10 +95,11 @@ function addonAnnotations(clusters: readonly (readonly KubeObject[])[]): Record<
 
 /** What switches the addon on for the first Tenant, if each of these clusters has a release of it. */
 function addonOfRelease(clusters: readonly (readonly KubeObject[])[]): Record<string, string> | undefined {
-  const isAddon = (object: KubeObject) =>
-    idOf(object).kind === 'HelmRelease' &&
-    stringAt(object.root, ['spec', 'chart', 'spec', 'chart']) === 'capsule-addon-fluxcd'
-  return clusters.every(objects => objects.some(isAddon)) ? { [`${ADDON}enabled`]: 'true' } : undefined
+  const hasAddon = (objects: readonly KubeObject[]) => {
+    const ofKind = (kind: string) => objects.filter(one => kindOf(one) === kind).map(object => ({ object }))
+    return releasesOf(ofKind, 'capsule-addon-fluxcd').length > 0
+  }
+  return clusters.every(hasAddon) ? { [`${ADDON}enabled`]: 'true' } : undefined
 }
 
 /**

@@ -177,8 +177,23 @@ spec:
     expect(body).toContain('kubectl create token ops-team --namespace=ops')
   })
 
-  test('leaves the rights to the addon where it is released', () => {
-    const { file } = onboarding(fleetWith('', `${CONFIGURATION}${RELEASE}`))
+  const OCI = `${RELEASE.slice(0, RELEASE.indexOf('  chart:'))}  chartRef: {kind: OCIRepository, name: addon}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: addon
+  namespace: flux-system
+spec:
+  interval: 1h
+  url: oci://ghcr.io/projectcapsule/charts/capsule-addon-fluxcd
+`
+
+  test.each([
+    ['by a chart', RELEASE],
+    ['by an OCIRepository', OCI],
+  ])('leaves the rights to the addon where it is released %s', (_, release) => {
+    const { file } = onboarding(fleetWith('', `${CONFIGURATION}${release}`))
     expect(kinds(file('tenants/base/ops-team/capsule.yaml'))).toEqual(['Tenant'])
     expect(file('tenants/base/ops-team/rbac.yaml')).toContain('capsule.addon.fluxcd/enabled: "true"')
   })
