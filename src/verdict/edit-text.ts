@@ -33,6 +33,8 @@ const SAFE = /^(?:[A-Za-z][A-Za-z\d._/-]{0,252}|\d{1,9}[smh])$/
 
 const documentsOfFile = ofLastText(documentsOf)
 
+export const linesOfText = ofLastText(text => text.split('\n'))
+
 /**
  * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited document is parsed again
  * and must differ in this field only. Anchors, nested values in flow style, fields that begin a list item, and multi-line values other
@@ -44,7 +46,7 @@ export function editText(text: string, place: EditPlace, edit: Edit): TextEdit |
   const named = before && fieldOf(before, place, edit)
   const found = before && named && ('remove' in edit ? withoutRest(before, named) : named)
   if (!before || !found) return undefined
-  const lines = text.split('\n')
+  const lines = linesOfText(text)
   const made = changeOf(lines, found, nameOf(place.field), edit)
   if (!made) return undefined
   const start = Math.max(
@@ -227,11 +229,6 @@ interface FoundField {
   readonly parent: MapNode
 }
 
-interface Place {
-  readonly line: number
-  readonly column: number
-}
-
 /** The value of a JSON 6902 operation that writes a field of that name. */
 function isPatchOf({ fields }: MapNode, key: string, name: string): boolean {
   const path = fields.get('path')?.value
@@ -244,7 +241,7 @@ function isPatchOf({ fields }: MapNode, key: string, name: string): boolean {
  * there is none or several: a value repeated by an alias cannot be fixed in one place. The
  * `value` of a JSON 6902 operation is found by the field that the operation writes.
  */
-function findField(documents: readonly Node[], name: string, place: Place): FoundField | undefined {
+function findField(documents: readonly Node[], name: string, place: EditPlace): FoundField | undefined {
   const found: FoundField[] = []
   const visit = (node: Node, document: number, path: Path): void => {
     if (node.type === 'scalar') return
@@ -263,6 +260,10 @@ function findField(documents: readonly Node[], name: string, place: Place): Foun
       visit(field.value, document, here)
     }
   }
-  for (const [index, node] of documents.entries()) visit(node, index, [])
+  for (const [index, node] of documents.entries()) {
+    // documents follow each other
+    const end = documents[index + 1]?.origin.line ?? place.line
+    if (node.origin.line <= place.line && place.line <= end) visit(node, index, [])
+  }
   return found.length === 1 ? found[0] : undefined
 }

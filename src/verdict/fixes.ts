@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
-import { editText, type TextEdit } from './edit-text.ts'
+import { editText, linesOfText, type TextEdit } from './edit-text.ts'
 import { ofLastText, shownLines, writtenField } from './written-lines.ts'
 
 /** An edit of one file that certainly fixes findings. */
@@ -22,25 +22,24 @@ export interface Fix extends TextEdit {
  */
 export function fixesOf(verdict: Verdict, repository: string, read: (path: string) => string | undefined): Fix[] {
   const fixes = new Map<string, Fix>()
+  const texts = ofLastText(read)
   for (const finding of [...verdict.violations, ...verdict.warnings]) {
     const { edit, origin, state } = finding
     if (state !== 'new' || edit === undefined || origin.repository !== repository || origin.file === '') continue
     const field = 'remove' in edit || 'rename' in edit ? finding.field : writtenField(finding)
-    const text = field === undefined ? undefined : read(origin.file)
-    const made =
-      text === undefined || field === undefined
-        ? undefined
-        : editText(text, { field, line: origin.line, column: origin.column }, edit)
-    if (text === undefined || !made) continue
+    const text = field === undefined ? undefined : texts(origin.file)
+    if (text === undefined || field === undefined) continue
+    const made = editText(text, { field, line: origin.line, column: origin.column }, edit)
+    if (!made) continue
     const key = JSON.stringify([origin.file, made])
     const known = fixes.get(key)
     if (known) fixes.set(key, { ...known, findings: withFinding(known.findings, finding) })
     else {
-      const before = text.split('\n').slice(made.first - 1, made.last)
+      const before = linesOfText(text).slice(made.first - 1, made.last)
       fixes.set(key, { ...made, path: origin.file, before, findings: [finding], id: idOf(finding, made) })
     }
   }
-  return withPatches(disjoint([...fixes.values()].sort(byPlace)), read)
+  return withPatches(disjoint([...fixes.values()].sort(byPlace)), texts)
 }
 
 /** Edits of adjacent lines have one diff: neither applies before or after the other alone. */
@@ -95,22 +94,18 @@ function byPlace(one: Fix, other: Fix): number {
 
 function disjoint(fixes: readonly Fix[]): Fix[] {
   const kept: Fix[] = []
-  for (const fix of fixes.filter(one => !fixes.some(other => contradicts(one, other)))) {
+  // one field at one place that findings would set to different values, for example in a base of two tenants: none is certain
+  const certain = [...Map.groupBy(fixes, placeOf).values()].flatMap(same => (same.length === 1 ? same : []))
+  for (const fix of certain) {
     const last = kept.at(-1)
     if (last?.path !== fix.path || fix.first > last.last) kept.push(fix)
   }
   return kept
 }
 
-/** One field at one place that two findings would set to different values, for example in a base of two tenants: neither is certain. */
-function contradicts(one: Fix, other: Fix): boolean {
-  return one !== other && one.path === other.path && placeOf(one) === placeOf(other)
-}
-
-function placeOf({ findings: [finding] }: Fix): string {
-  if (!finding) return ''
-  const { line, column } = finding.origin
-  return JSON.stringify([line, column, writtenField(finding)?.split('/').at(-1)])
+function placeOf({ path, findings: [finding] }: Fix): string {
+  const { line, column } = finding?.origin ?? {}
+  return JSON.stringify([path, line, column, finding && writtenField(finding)?.split('/').at(-1)])
 }
 
 const CONTEXT = 3

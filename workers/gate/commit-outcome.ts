@@ -16,6 +16,8 @@ import type { Case, FleetPlace } from '../fleets/worker-context.ts'
 export interface CommitOutcome {
   readonly outcome: Outcome
   readonly context: ReportContext
+  /** The certain fixes, where they were made already. */
+  readonly fixes?: readonly Fix[]
   /** The evaluated tree of the repository that gets the verdict; absent if nothing of it was read. */
   readonly tree?: TreeSnapshot
   /** The approvals that the evaluation requires; those of guarded files follow from their paths. */
@@ -73,7 +75,8 @@ export function blocks(evaluated: CommitOutcome): boolean {
  * Returns the certain fixes of a verdict's new findings in its own repository, as its readers may see them. Makes no
  * request.
  */
-export function readFixes({ outcome, context, tree }: CommitOutcome): readonly Fix[] {
+export function readFixes({ outcome, context, tree, fixes }: CommitOutcome): readonly Fix[] {
+  if (fixes) return fixes
   if (outcome === undefined || outcome instanceof BailiwickError || !tree) return []
   const { verdict } = viewFor(outcome, context.audience, context.repository, context.nodes)
   if (![...verdict.violations, ...verdict.warnings].some(one => one.edit !== undefined)) return []

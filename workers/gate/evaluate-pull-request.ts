@@ -96,9 +96,10 @@ export async function evaluateWithDecisions(
 ): Promise<EvaluatedPull> {
   const evaluated = await evaluatePullRequest(subject, pull, merging)
   const decisions = await readDecisions(subject, pull, evaluated, await runs())
+  const fixes = readFixes(evaluated)
   // the App cannot write to a fork
-  const fixable = !pull.head.fork && readFixes(evaluated).length > 0
-  return { pull, evaluated: { ...evaluated, context: { ...evaluated.context, fixable, decisions } } }
+  const fixable = !pull.head.fork && fixes.length > 0
+  return { pull, evaluated: { ...evaluated, fixes, context: { ...evaluated.context, fixable, decisions } } }
 }
 
 /**

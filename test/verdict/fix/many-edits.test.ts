@@ -1,29 +1,12 @@
-import { Session } from 'node:inspector/promises'
 import { expect, test } from 'vitest'
 import { editText } from '../../../src/verdict/edit-text.ts'
 import { fixPatch } from '../../../src/verdict/fixes.ts'
+import { countCalls } from './count-calls.ts'
 
-/** How many YAML documents are parsed meanwhile. */
-async function documentsParsed(run: () => void): Promise<number> {
-  const session = new Session()
-  session.connect()
-  try {
-    await session.post('Profiler.enable')
-    await session.post('Profiler.startPreciseCoverage', { callCount: true })
-    run()
-    const { result } = await session.post('Profiler.takePreciseCoverage')
-    const functions = result.flatMap(({ functions }) => functions)
-    const parsing = functions.filter(({ functionName }) => functionName === 'parseDocument')
-    return parsing.reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0)
-  } finally {
-    session.disconnect()
-  }
-}
-
-test('300 edits of one file read the file twice, and each the document that it edits', async () => {
+test('300 edits of one file read the file twice, and each parses and searches the document that it edits', async () => {
   const all = Array.from({ length: 300 }, (_, at) => `---\nkind: A\nmetadata:\n  name: n${at}\n  namespace: b\n`)
   const text = all.join('')
-  const parsed = await documentsParsed(() => {
+  const [parsed, searched] = await countCalls(['parseDocument', 'visit'], () => {
     const edits = all.flatMap((_, at) => {
       const place = { field: '/metadata/namespace', line: at * 5 + 5, column: 14 }
       return editText(text, place, { set: 'apps' }) ?? []
@@ -33,6 +16,7 @@ test('300 edits of one file read the file twice, and each the document that it e
   })
   expect(parsed).toBeGreaterThan(600)
   expect(parsed).toBeLessThan(2_000)
+  expect(searched).toBeLessThan(4_000)
 })
 
 test.each([

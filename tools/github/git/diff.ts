@@ -21,8 +21,20 @@ export function diffTrees(store: ObjectStore, from: string | undefined, to: stri
     const [a, b] = [before.get(path), after.get(path)]
     if (a?.sha === b?.sha && a?.mode === b?.mode) return []
     const status = !a ? 'added' : !b ? 'removed' : 'modified'
-    return [{ path, status, sha: (b ?? a)!.sha, ...diffText(text(store, a), text(store, b)) } as const]
+    return [{ path, status, sha: (b ?? a)!.sha, ...diffOf(store, a, b) } as const]
   })
+}
+
+/** What differs between two blobs, by their ids: a review asks for each of its comments, and each delivery again. */
+const known = new WeakMap<ObjectStore, Map<string, ReturnType<typeof diffText>>>()
+
+function diffOf(store: ObjectStore, a: FileEntry | undefined, b: FileEntry | undefined) {
+  const ofStore = known.get(store) ?? new Map<string, ReturnType<typeof diffText>>()
+  known.set(store, ofStore)
+  const key = `${a?.sha} ${b?.sha}`
+  const found = ofStore.get(key) ?? diffText(text(store, a), text(store, b))
+  ofStore.set(key, found)
+  return found
 }
 
 function text(store: ObjectStore, entry: FileEntry | undefined): string | undefined {
