@@ -32,15 +32,26 @@ export function ownCode(words: string): string {
  * goes into code spans; so it cannot mention, refer, link, close an issue or start a block, whatever it holds.
  */
 export function prose(sentence: string, max = 1500): string {
-  const parts = visible(sentence, max).split('`')
+  const shown = visible(sentence, max)
   // an odd number of backticks: none of them is a quotation
-  const segments = parts.length % 2 === 1 ? parts : [parts.join("'")]
-  return segments
-    .map((part, index) => (index % 2 === 1 ? code(part, max) : words(part)))
-    .filter(part => part !== '')
-    .join(' ')
-    .replace(/ ([.,;:!?…]+)(?= |$)/g, '$1')
+  const pieces = (shown.split('`').length % 2 === 1 ? shown : shown.replaceAll('`', "'")).split(QUOTED)
+  const out: string[] = []
+  let opening = ''
+  for (const [index, piece] of pieces.entries()) {
+    if (index % 2 === 1) out.push(opening + code(piece.slice(1, -1), max))
+    else {
+      const [, closing = '', rest = '', next = ''] = /^(\)?[.,;:!?…]*(?= |$))?(.*?)((?<=^| )\()?$/s.exec(piece) ?? []
+      const own = words(index === 0 ? closing + rest : rest)
+      if (index > 0) out.push(`${out.pop()}${closing}`)
+      if (own !== '') out.push(own)
+      opening = next
+    }
+  }
+  return out.join(' ').replace(/ ([.,;:!?…]+)(?= |$)/g, '$1')
 }
+
+/** What a sentence quotes: backticks may stand within other quotes, and the reverse. */
+const QUOTED = /((?<=^|[ (])"(?:[^"\\]|\\.)+"(?=$|[ ).,;:!?…])|`[^`]+`)/
 
 const isPlain = (word: string): boolean => PLAIN.test(word) && !HEXADECIMAL.test(word)
 
@@ -66,12 +77,10 @@ function words(part: string): string {
       flush()
       out.push(token)
     } else {
-      const [, opening = '', inside, closing = ''] = /^(\(?)"([^"]+)"(\)?)$/.exec(word) ?? []
-      if (inside !== undefined) flush()
-      quoted.push(inside ?? word)
-      if (tail === '' && inside === undefined) continue
+      quoted.push(word)
+      if (tail === '') continue
       flush()
-      out.push(`${opening}${out.pop()}${closing}${tail}`)
+      out.push(`${out.pop()}${tail}`)
     }
   }
   flush()

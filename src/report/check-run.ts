@@ -119,7 +119,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
     ...(error.fix && open ? [`- Fix: ${markdownOf(fixOf(error))}`] : []),
   ]
   return {
-    title: undecidedTitle(error.code, message),
+    title: undecidedTitle(error.code, message, context.base),
     summary: lines.join('\n'),
     annotations:
       origin && ours ? annotationAt(origin, 'failure', `could not be evaluated (${error.code})`, withFix(error)) : [],
@@ -128,8 +128,9 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
 }
 
 /** As much of the message as a title holds: all of it, or its first clause. The summary has the code. */
-function undecidedTitle(code: ErrorCode, message: string): string {
-  if (code === 'merge-conflict') return 'Merge conflict: nothing was checked'
+function undecidedTitle(code: ErrorCode, message: string, base: string | undefined): string {
+  const into = base === undefined || base.length > 15 ? '' : ` with ${visible(base)}`
+  if (code === 'merge-conflict') return `Merge conflict${into}: nothing was checked`
   if (message === CLOSED_ERROR) return 'Could not be evaluated: the cause is in another repository'
   const whole = visible(`Could not be evaluated: ${message}`, 180)
   return whole.length <= MAX_TITLE ? whole : cut(whole.split(/(?<=: .*)[.,:;] /)[0]!, MAX_TITLE)

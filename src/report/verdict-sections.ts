@@ -83,7 +83,8 @@ function notSeenSections({ notSeen }: Verdict): Section[] {
   })
   const sources = notSeen.length === 1 ? 'this source' : `these ${notSeen.length} sources`
   const it = notSeen.length === 1 ? 'it' : 'them'
-  const heading = `Bailiwick could not read ${sources}. It checked only the permissions of the account that deploys ${it}`
+  const isOther = notSeen.some(({ what = 'sources' }) => what !== 'sources')
+  const heading = `Bailiwick could not ${isOther ? 'evaluate what is listed here' : `read ${sources}`}. It checked only the permissions of the account that deploys ${it}`
   return [{ text: fold(heading, list), label: 'list of sources that are not visible' }]
 }
 

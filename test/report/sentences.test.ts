@@ -136,6 +136,19 @@ describe('on each surface', () => {
     expect(printed).toContain(JSON.stringify(`${ended(one!.message)} ${one!.fix}`).slice(1, -1))
   })
 
+  /** A code span of punctuation only, with the quotes of another form in it, or of a part of an option. */
+  const GARBLED = /(?<!`)`[).,;:(]+`(?!`)|(?<!`)`"[^"`]+"`(?!`)|--`/
+
+  test.for(['the comment', 'the check run'])('%s has no quotation within another one', name => {
+    const faults = [...verdicts].flatMap(([id, verdict]) => {
+      const repository =
+        [...verdict.violations, ...verdict.warnings, ...verdict.errors].find(isNew)?.origin.repository ?? ''
+      const text = surfaces[name]!(verdict, { kind: 'pull-request', repository, headSha: SHA })
+      return text.split('\n').flatMap(line => (GARBLED.test(line) ? [`${id}: ${line}`] : []))
+    })
+    expect([...new Set(faults)].slice(0, 20)).toEqual([])
+  })
+
   test.for(Object.entries(surfaces))('%s joins no remedy by a comma and shows no value that is none', ([, render]) => {
     const faults = [...verdicts].flatMap(([id, verdict]) => {
       const repository =

@@ -5,7 +5,6 @@ import { admitChild } from '../../src/fleet/graph/admit-child.ts'
 import type { Claim, Walk } from '../../src/fleet/graph/walk.ts'
 import { askRead, type ReadContext } from '../../src/fleet/sources/ask-read.ts'
 import { chartContent, chartParts } from '../../src/fleet/sources/charts.ts'
-import { composeSource, contentSpec } from '../../src/fleet/sources/compose-source.ts'
 import { packTree } from '../../src/flux/artifact.ts'
 import { canonicalQuantity } from '../../src/flux/go-round-trip.ts'
 import { MAX_HOLES, renderWithHoles } from '../../src/flux/render-with-holes.ts'
@@ -27,7 +26,7 @@ import type { KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { treeOf } from '../base/git/tree-of.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
-import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
+import { DEV_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const ORIGIN = { repository: '', file: 'x', line: 1, column: 1 }
 const list = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_one, index) => of(index))
@@ -56,11 +55,11 @@ kind: Kustomization
 metadata: {name: ${name}, namespace: apps}
 spec: {interval: 5m, prune: true, serviceAccountName: dev-team, path: ${path}, sourceRef: {kind: GitRepository, name: dev-team}}
 `
-const repository = (name: string, includes: readonly string[], url = `https://github.com/acme/${name}`) => `---
+const repository = (name: string, url = `https://github.com/acme/${name}`) => `---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: ${name}, namespace: apps}
-spec: {interval: 1m, url: "${url}", ref: {branch: main}, include: [${includes.map(one => `{repository: {name: ${one}}}`).join(', ')}]}
+spec: {interval: 1m, url: "${url}", ref: {branch: main}}
 `
 
 function errorsOf(dev: Record<string, string>): (string | undefined)[][] {
@@ -94,11 +93,6 @@ function flat(count: number): Tree {
   }
 }
 
-const contentOf = (url: string, tree: Tree) => ({
-  ...{ type: 'content' as const, url, ref: {}, commit: 'a', own: false },
-  artifact: { repository: url, tree },
-})
-
 /** Each limit of the graph, its sources and git: goes one past it. */
 export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> = {
   'src/fleet/sources/ask-read.ts MAX_ASKED': () => {
@@ -111,7 +105,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       owners: new Map(),
       asked: new Map(),
     } as unknown as ReadContext
-    const source = objectOf(repository('x', []))
+    const source = objectOf(repository('x'))
     const reader = { tenant: 'dev-team', writer: 'dev-team' }
     const states = list(51, index => askRead(view, reader, source, `https://github.com/other/x${index}`).state)
     expect(states).toEqual([...list(50, () => 'ask'), 'refused'])
@@ -153,17 +147,17 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
 
   'src/fleet/sources/charts.ts MAX_PARTS': () => {
     const release = objectOf(
-      'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: h, namespace: apps}\nspec: {chart: {spec: {chart: shop, sourceRef: {kind: GitRepository, name: top}}}}\n',
+      'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: h, namespace: apps}\nspec: {chartRef: {kind: ExternalArtifact, name: made}}\n',
     )
-    // the source, ten that it includes, and what nine and one of them include
-    const errors = [9, 10].map(last => {
-      const includes = (name: string) => {
-        if (name === 'top') return list(10, index => `mid${index}`)
-        return name.startsWith('mid') ? list(name === 'mid9' ? last : 20, index => `leaf${index}`) : []
-      }
-      const find = ({ name }: { name: string }) => objectOf(repository(name, includes(name)))
-      return thrown(() => chartContent(release, { find, generators: () => [], root: undefined, aliases: new Map() }))
-    })
+    const copies = (count: number) => list(count, () => '{from: "@a/x", to: "@artifact/"}').join(', ')
+    const generator = (count: number) =>
+      objectOf(
+        `apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: g, namespace: apps}\nspec: {sources: [{alias: a, kind: GitRepository, name: one}], artifacts: [{name: made, copy: [${copies(count)}]}]}\n`,
+      )
+    const find = ({ name }: { name: string }) => (name === 'one' ? objectOf(repository(name)) : undefined)
+    const errors = around(200, count =>
+      chartContent(release, { find, generators: () => [generator(count)], root: undefined, aliases: new Map() }),
+    )
     expect(errors).toEqual([undefined, 'render-limits'])
   },
 
@@ -192,54 +186,6 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(rootErrors('b')).toEqual([])
     // one more with each rendering
     expect(rootErrors(`b\${a}`)).toEqual(['graph-limits'])
-  },
-
-  'src/fleet/sources/compose-source.ts MAX_FILES': () => {
-    const spec = { name: 'x', fromPath: '', toPath: 'x', origin: ORIGIN }
-    const one = { id: 'GitRepository/apps/x', spec, resolved: contentOf(OPS_URL, treeOf({ a: 'x' })) }
-    const compose = (count: number) =>
-      composeSource(
-        contentOf(DEV_URL, flat(count - 1)) as never,
-        { include: [spec] } as never,
-        [one] as never,
-        new PackBudget(),
-      )
-    expect(around(50_000, compose)).toEqual([undefined, 'render-limits'])
-  },
-
-  'src/fleet/sources/resolve-source.ts MAX_CHAIN': () => {
-    const errors = [5, 6].map(count => {
-      const key = 'tenants/dev-team.yaml'
-      const own = fleetFiles[key]!.replace(
-        '  ref:\n    branch: main',
-        '  ref: {branch: main}\n  include: [{repository: {name: s1}}]',
-      )
-      const chain = list(count, index => repository(`s${index + 1}`, index + 1 < count ? [`s${index + 2}`] : []))
-      const given = miniFleet({ fleet: { [key]: own + chain.join('') } })
-      const sources = list(count, index => `https://github.com/acme/s${index + 1}`).map(url => ({
-        url,
-        files: { a: 'x' },
-      }))
-      const { nodes, wanted } = fleetOf({ ...given, sources: [...given.sources!, ...sources] })
-      return [wanted.length, nodes.find(node => node.key === 'staging/apps/dev-team')?.error?.code]
-    })
-    expect(errors).toEqual([
-      [0, undefined],
-      [0, 'flux-invalid'],
-    ])
-  },
-
-  'src/fleet/sources/compose-source.ts MAX_INCLUDES': () => {
-    const read = (count: number) =>
-      contentSpec(
-        objectOf(
-          repository(
-            'x',
-            list(count, index => `s${index}`),
-          ),
-        ),
-      )
-    expect(around(20, read)).toEqual([undefined, 'flux-invalid'])
   },
 
   'src/flux/source-ignore.ts MAX_LINE': () => {

@@ -52,7 +52,7 @@ export const status: BailiwickCommand = {
   name: 'status',
   decision: 'none',
   usage: 'status',
-  summary: 'status: verdict, clusters, findings, and what is waived, held or overridden',
+  summary: 'current result and active waivers, holds and overrides',
   where: 'pull-request',
   slow: true,
   may: mayAsk,

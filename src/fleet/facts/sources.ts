@@ -20,10 +20,7 @@ export function noPort(written: string): string | undefined {
   // what stands before an @ is a password, not a port, and must not be shown
   const form = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/?#@\d*$][^/?#@]{0,300})(?=[/?#]|$)/i
   const [, port] = form.exec(written) ?? []
-  return (
-    port &&
-    `has a port that is not a number (Go, and so Flux: \`invalid port ${JSON.stringify(`:${port}`)} after host\`)`
-  )
+  return port && `has a port that is not a number (Flux: \`invalid port ${JSON.stringify(`:${port}`)} after host\`)`
 }
 
 /** What a source follows, as it is written. */

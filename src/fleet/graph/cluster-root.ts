@@ -3,7 +3,6 @@ import { message, part } from '../../base/message.ts'
 import { isRoot } from '../../flux/references.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-kustomization.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
-import { PackBudget } from '../../flux/source-ignore.ts'
 import type { Tree } from '../../git/tree.ts'
 import { ACCOUNT_FIELD, GIT_REPOSITORY, ROOT_NAMESPACE, SOURCE_GROUP, sourceNamed } from '../../kube/flux-kinds.ts'
 import { at, canonical, originAt, stringAt, withField } from '../../kube/node.ts'
@@ -152,8 +151,7 @@ function startOf({ path, kustomization }: ClusterRoot, sources: Sources): KubeOb
 function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, may: MayRead): Resolved {
   if (!kustomization || !source || sources.own.url === '') return sources.own
   const kind = stringAt(kustomization.root, ['spec', 'sourceRef', 'kind']) ?? ''
-  const find = (wanted: string) => (wanted === sourceIdOf(source) ? source : undefined)
-  const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may, null) ?? sources.own
+  const resolved = sources.resolve(kind, source, may, null)
   return resolved.url === sources.own.url ? resolved : anotherSource(kind, source, resolved, sources)
 }
 
@@ -204,22 +202,13 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   const kind = stringAt(self.root, ['spec', 'sourceRef', 'kind'])
   const name = stringAt(self.root, ['spec', 'sourceRef', 'name'])
   const namespace = stringAt(self.root, ['spec', 'sourceRef', 'namespace']) || ROOT_NAMESPACE
-  const find = (wanted: string) =>
-    objects.find(object => {
-      const id = idOf(object)
-      const isSource = groupOf(id.apiVersion) === SOURCE_GROUP
-      return isSource && wanted === `${id.kind}/${id.namespace}/${id.name}`
-    })
-  const source = find(`${kind}/${namespace}/${name}`)
+  const source = objects.find(object => {
+    const id = idOf(object)
+    const isNamed = id.kind === kind && id.namespace === namespace && id.name === name
+    return isNamed && groupOf(id.apiVersion) === SOURCE_GROUP
+  })
   if (!source || sources.own.url === '') return sources.own
-  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may, null)
-  if (!resolved) {
-    const details = {
-      origin: originAt(source.root, ['spec', 'include']),
-      fix: 'Declare the included source next to this one.',
-    }
-    throw new BailiwickError('flux-invalid', 'spec.include: the cluster does not declare the included source', details)
-  }
+  const resolved = sources.resolve(kind ?? '', source, may, null)
   if (resolved.refused) throw resolved.refused
   return resolved.url === sources.own.url ? resolved : anotherSource(kind ?? '', source, resolved, sources)
 }

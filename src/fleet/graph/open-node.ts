@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { codeWord, message, part } from '../../base/message.ts'
-import type { Origin } from '../../base/origin.ts'
+import { message, part } from '../../base/message.ts'
 import { type Artifact, artifactPath } from '../../flux/artifact.ts'
 import { type RenderResult, renderWithHoles } from '../../flux/render-with-holes.ts'
 import { EXTERNAL_ARTIFACT, isDeployable, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../kube/flux-kinds.ts'
@@ -51,7 +50,7 @@ export function rootNode(context: NodeContext, root: Root): Draft {
 /** What has to be rendered before a node can be: its source, or values that it substitutes. */
 type Unopened = UnknownSource | Need
 
-/** The id of the source that is not rendered yet: the node's own, or one that this includes. */
+/** The id of the source that is not rendered yet. */
 interface UnknownSource {
   readonly unknownSource: string
 }
@@ -233,9 +232,9 @@ function find(
       { origin: originAt(draft.kustomization.root, ['spec', 'sourceRef', 'kind']), fix },
     )
   }
-  if (declaredAt(context, id)) return resolveAt(context, id, origin, reader)
+  if (declaredAt(context, id)) return resolveAt(context, id, reader)
   if (sourceNamed(kind) === EXTERNAL_ARTIFACT) {
-    return generatedSource(context, spec.source, reader.tenant, other => resolveAt(context, other, origin, reader))
+    return generatedSource(context, spec.source, reader.tenant, other => resolveAt(context, other, reader))
   }
   if (!context.index.complete) return { unknownSource: id }
   if (reader.writer === undefined)
@@ -251,28 +250,14 @@ function declaredAt({ index, sources }: NodeContext, id: string) {
   return isFleet ? 'bootstrap' : index.find(id)
 }
 
-function resolveAt(context: NodeContext, id: string, origin: Origin, reader: Reader): Resolved | UnknownSource {
+function resolveAt(context: NodeContext, id: string, reader: Reader): Resolved | UnknownSource {
   const declared = declaredAt(context, id)
-  const { pack } = context.budgets.of(reader.tenant)
-  let absent: string | undefined
-  const lookup = (other: string) => {
-    const found = context.index.find(other)
-    if (found === undefined) absent ??= other
-    return found
-  }
   const may = mayRead(context.access, reader)
   const [kind = ''] = id.split('/')
-  const resolved = declared && context.sources.resolve(kind, declared, lookup, pack, may, context.index.declarerOf(id))
+  const resolved = declared && context.sources.resolve(kind, declared, may, context.index.declarerOf(id))
   if (resolved) return resolved
-  if (!context.index.complete) return { unknownSource: absent ?? id }
-  if (!declared) return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT }
-  const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
-  const details = { origin: at, fix: 'Declare the included source in the same namespace.' }
-  throw new BailiwickError(
-    'flux-invalid',
-    message`${codeWord('spec.include')}: the fleet does not declare a source that ${part('object', id)} includes`,
-    details,
-  )
+  if (!context.index.complete) return { unknownSource: id }
+  return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT }
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {

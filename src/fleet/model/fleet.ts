@@ -94,7 +94,7 @@ export interface NodeSource {
   readonly verify?: string
   /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
   readonly lent?: true
-  /** The sources whose content `spec.include` puts into this one's, those that they include too. */
+  /** The other sources whose content a generator or a remote base puts into this one's. */
   readonly includes?: readonly IncludedSource[]
 }
 
@@ -130,7 +130,7 @@ export interface UnmatchedSource {
 /** A source in git of charts that the releases of a node deploy; `opaque`: why its content was not seen. */
 export type ChartSource = IncludedSource & { readonly opaque?: string }
 
-/** What a source includes: a change of it is a change of what includes it. */
+/** What another source's content is part of: a change of it is a change there. */
 export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit' | 'lent' | 'verify'>
 
 export interface Tenant {

@@ -185,7 +185,7 @@ export function deployedParts(
     const packing: ChartPart = { url: '', ref: '', path: '', id: content.packing }
     return [packing, ...chartParts(content, treeOf)]
   } catch (error) {
-    if (error instanceof BailiwickError && error.code === 'render-limits') return 'too-much'
+    if (error instanceof BailiwickError && ['render-limits', 'flux-unsupported'].includes(error.code)) return 'too-much'
     throw error
   }
 }
@@ -222,14 +222,12 @@ export interface ClusterObjects {
   readonly aliases: Aliases
 }
 
-/** How deep sources may include each other; source-controller refuses circles. */
-const MAX_INCLUDES = 5
-/** Sources that one chart may come from: includes of includes could double them again and again. */
+/** Sources that one chart may come from: what an ArtifactGenerator copies. */
 const MAX_PARTS = 200
 
 /**
  * The content in git of the chart that a HelmRelease deploys; undefined where it comes from elsewhere. Throws
- * `render-limits` for a chart of too many sources.
+ * `render-limits` for a chart of too many copies, `flux-unsupported` for a source that includes others.
  */
 export function chartContent(release: KubeObject, objects: ClusterObjects): ChartContent | undefined {
   const own = chartSpecOf(release)
@@ -238,15 +236,16 @@ export function chartContent(release: KubeObject, objects: ClusterObjects): Char
   const search: Search = { objects, left: MAX_PARTS, origin: originAt(release.root, own!.field) }
   if (chart.source.kind === EXTERNAL_ARTIFACT) return generated(chart.source, search)
   if (chart.source.kind !== GIT_REPOSITORY || chart.path === undefined) return undefined
-  const parts = partsOf(chart.source, search, 0)
-  if (parts.length === 0) return undefined
-  return {
-    placesOf: path => parts.flatMap(part => placeIn(part, inside(path))),
-    charts: [inside(chart.path)],
-    files: chart.valuesFiles.map(inside),
-    packing: parts.map(part => part.packing).join(' '),
-    sources: parts,
-  }
+  const part = partOf(chart.source, search)
+  return (
+    part && {
+      placesOf: path => [placeIn(part, path)],
+      charts: [inside(chart.path)],
+      files: chart.valuesFiles.map(inside),
+      packing: part.packing,
+      sources: [part],
+    }
+  )
 }
 
 interface Search {
@@ -258,67 +257,42 @@ interface Search {
 
 const templateOf = (chart: KubeObject | undefined): ChartSpec | undefined => chart && chartSpecOf(chart)
 
-/** A repository as a part of what a source packs: its `from` stands at `to`. */
+/** A repository of which a chart is made. */
 interface Part {
   readonly url: string
   readonly ref: SourceRef
-  readonly from: string
-  readonly to: string
   readonly packing: string
 }
 
-function partsOf(named: NamedObject, search: Search, depth: number): Part[] {
+function partOf(named: NamedObject, search: Search): Part | undefined {
   const source = search.objects.find(named)
   const { root } = search.objects
   const isRoot = named.namespace === ROOT_NAMESPACE && named.name === ROOT_NAME
-  if (isRoot && root && (!source || root.url === '')) return [{ ...root, from: '', to: '', packing: '' }]
+  if (isRoot && root && (!source || root.url === '')) return { ...root, packing: '' }
   const url = stringAt(source?.root, ['spec', 'url'])
-  if (!source || !url || depth > MAX_INCLUDES) return []
+  if (!source || !url) return undefined
   spend(search)
   try {
-    const packing = ['ignore', 'sparseCheckout', 'include', 'recurseSubmodules'].map(field => {
+    contentSpec(source)
+    const packing = ['ignore', 'sparseCheckout', 'recurseSubmodules'].map(field => {
       const value = at(source.root, ['spec', field])
       return value ? canonical(value) : ''
     })
-    const own = {
-      url: addressIn(search.objects.aliases, url),
-      ref: sourceRefOf(source),
-      from: '',
-      to: '',
-      packing: packing.join(' '),
-    }
-    const included = contentSpec(source).include.flatMap(({ name, fromPath, toPath }) => {
-      const other = { kind: GIT_REPOSITORY, namespace: named.namespace, name }
-      return partsOf(other, search, depth + 1).flatMap(part => moved(part, inside(fromPath), inside(toPath)))
-    })
-    return [own, ...included]
+    return { url: addressIn(search.objects.aliases, url), ref: sourceRefOf(source), packing: packing.join(' ') }
   } catch (error) {
     // a source that Flux refuses brings nothing
-    if (error instanceof BailiwickError && error.code === 'flux-invalid') return []
+    if (error instanceof BailiwickError && error.code === 'flux-invalid') return undefined
     throw error
   }
 }
 
 function spend(search: Search): void {
   if (search.left-- > 0) return
-  const details = { origin: search.origin, fix: 'Include fewer sources.' }
+  const details = { origin: search.origin, fix: 'Copy fewer paths.' }
   throw new BailiwickError('render-limits', `the chart is assembled from more than ${MAX_PARTS} sources`, details)
 }
 
-/** A part of an included source, of which `from` is put at `to`. */
-function moved(part: Part, from: string, to: string): Part[] {
-  const rest = isBelow(part.to, from) ? part.to.slice(from.length) : ''
-  return placeIn(part, from).map(({ path }) => ({ ...part, from: path, to: inside(`${to}/${rest}`) }))
-}
-
-/** Where the files at `path` of the packed source come from in a part; nowhere, one place, or all of the part. */
-function placeIn({ url, ref, from, to }: Part, path: string): ContentPlace[] {
-  if (isBelow(path, to)) return [{ url, ref, path: inside(`${from}/${path.slice(to.length)}`) }]
-  return isBelow(to, path) ? [{ url, ref, path: from }] : []
-}
-
-const isBelow = (path: string, directory: string): boolean =>
-  directory === '' || path === directory || path.startsWith(`${directory}/`)
+const placeIn = ({ url, ref }: Part, path: string): ContentPlace => ({ url, ref, path: inside(path) })
 
 /** A path below a root that it cannot leave, as source-controller joins them (securejoin). */
 function inside(path: string): string {
@@ -334,8 +308,8 @@ function inside(path: string): string {
 function generated({ namespace, name }: NamedObject, search: Search): ChartContent | undefined {
   const copies = search.objects.generators(namespace, name).flatMap(object => copiesInto(object, name))
   const parts = copies.flatMap(({ source, from }) => {
-    const all = source.kind === GIT_REPOSITORY ? partsOf(source, search, 0) : []
-    return all.map(part => ({ part, from }))
+    const part = source.kind === GIT_REPOSITORY ? partOf(source, search) : undefined
+    return part ? [{ part, from }] : []
   })
   if (parts.length === 0) return undefined
   // where in the artifact a copy lands does not matter: all that is copied is the chart
@@ -344,7 +318,7 @@ function generated({ namespace, name }: NamedObject, search: Search): ChartConte
     placesOf: path => {
       const [index = '', ...rest] = path.split('/')
       const one = parts[Number(index)]
-      return one ? placeIn(one.part, inside([one.from, ...rest].join('/'))) : []
+      return one ? [placeIn(one.part, [one.from, ...rest].join('/'))] : []
     },
     charts,
     files: [],

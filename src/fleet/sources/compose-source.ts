@@ -1,8 +1,7 @@
 import { BailiwickError } from '../../base/errors.ts'
 import type { Origin } from '../../base/origin.ts'
-import { type Artifact, packTree } from '../../flux/artifact.ts'
-import type { PackBudget } from '../../flux/source-ignore.ts'
-import { includeTree, sparseTree } from '../../flux/source-trees.ts'
+import type { Artifact } from '../../flux/artifact.ts'
+import { sparseTree } from '../../flux/source-trees.ts'
 import type { Tree } from '../../git/tree.ts'
 import { EXTENSIONS_GROUP, GIT_REPOSITORY, sourceNamed } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, type Node, originAt, stringAt } from '../../kube/node.ts'
@@ -11,62 +10,18 @@ import type { Entry } from '../../kustomize/entry.ts'
 import { text } from '../model/kustomization-spec.ts'
 import type { Resolved } from './sources.ts'
 
-/** What `spec.include` names, resolved. */
-export interface Included {
-  readonly id: string
-  readonly spec: IncludeSpec
-  readonly resolved: Resolved
-}
-
 type Content = Resolved & { readonly type: 'content' }
 
-/** Files of one artifact with all that it includes: includes of includes could double it again and again. */
-const MAX_FILES = 50_000
-
 /**
- * A source with its sparse checkout done and what it includes in its place; where that could not be read, the reason of
- * the first that stands in the way. Throws `flux-invalid` for includes that source-controller refuses, `render-limits`.
+ * A source with its sparse checkout done. Throws `flux-invalid` for directories that source-controller refuses.
  */
-export function composeSource(
-  base: Content,
-  spec: ContentSpec,
-  included: readonly Included[],
-  budget: PackBudget,
-): Resolved {
-  const includes = included.flatMap(({ id, resolved }) => [
-    {
-      ...{ id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
-      ...(resolved.lent ? { lent: true as const } : {}),
-      ...(resolved.verify ? { verify: resolved.verify } : {}),
-    },
-    ...(resolved.includes ?? []),
-  ])
-  for (const { id, resolved } of included) {
-    if (resolved.type === 'wanted') return resolved
-    if (resolved.type === 'content' && !resolved.refused) continue
-    const why = resolved.type === 'opaque' ? resolved.reason : resolved.refused!.message
-    return { ...placeOf(base), type: 'opaque', reason: `it includes ${id}: ${why}`, includes }
-  }
+export function composeSource(base: Content, spec: ContentSpec): Resolved {
   const refused = spec.submodules && withoutSubmodules(base.artifact.tree, spec.submodules)
   if (refused) return { ...base, refused }
-  let tree = spec.sparse ? sparseTree(base.artifact.tree, spec.sparse) : base.artifact.tree
-  let files = included.length > 0 ? countFiles(tree) : 0
-  for (const { spec: include, resolved } of included) {
-    const { tree: content, ignore, repository } = (resolved as Content).artifact
-    const packed = packTree(content, ignore, budget)
-    files += countFiles(packed)
-    if (files > MAX_FILES) {
-      const message = `spec.include: the source and its includes have more than ${MAX_FILES} files`
-      throw new BailiwickError('render-limits', message, { origin: include.origin, fix: 'Include fewer files.' })
-    }
-    tree = includeTree(tree, { ...include, content: packed, repository })
-  }
-  if (tree === base.artifact.tree) return base
-  const artifact: Artifact = { ...base.artifact, tree, composed: true }
-  return { ...base, artifact, ...(includes.length > 0 ? { includes } : {}) }
+  if (!spec.sparse) return base
+  const artifact: Artifact = { ...base.artifact, tree: sparseTree(base.artifact.tree, spec.sparse), composed: true }
+  return { ...base, artifact }
 }
-
-const placeOf = ({ url, ref, lent }: Content) => ({ url, ref, ...(lent ? { lent } : {}) })
 
 function* entriesOf(tree: Tree): Generator<string> {
   const queue = ['']
@@ -78,58 +33,42 @@ function* entriesOf(tree: Tree): Generator<string> {
   }
 }
 
-function countFiles(tree: Tree): number {
-  let count = 0
-  for (const _type of entriesOf(tree)) if (++count > MAX_FILES) return count
-  return count
-}
-
 /** Without submodules in the tree there is nothing to recurse into. */
 function withoutSubmodules(tree: Tree, origin: Origin): BailiwickError | undefined {
   for (const type of entriesOf(tree)) {
     if (type !== 'submodule') continue
     const message = 'spec.recurseSubmodules: not supported. Bailiwick does not read submodules'
-    const fix = 'Include the other repository with spec.include instead.'
+    const fix = 'Declare a source for the other repository, and a Kustomization for each.'
     return new BailiwickError('flux-unsupported', message, { origin, fix })
   }
   return undefined
 }
 
-/** One entry of `spec.include` of a GitRepository. */
-interface IncludeSpec {
-  readonly origin: Origin
-  /** Name of the GitRepository in the same namespace. */
-  readonly name: string
-  readonly fromPath: string
-  readonly toPath: string
-}
-
 /** What a GitRepository asks of its content beside an address and a ref. */
 interface ContentSpec {
-  readonly include: readonly IncludeSpec[]
   /** Undefined: all of it. */
   readonly sparse: readonly Entry[] | undefined
   readonly submodules: Origin | undefined
 }
 
-const MAX_INCLUDES = 20
-
-/** Reads `include`, `sparseCheckout` and `recurseSubmodules`. Throws `flux-invalid` for what the API server refuses. */
+/**
+ * Reads `sparseCheckout` and `recurseSubmodules`. Throws `flux-invalid` for what the API server refuses,
+ * `flux-unsupported` for `include`: files that another repository puts over those of this one.
+ */
 export function contentSpec(source: KubeObject): ContentSpec {
   const submodules = at(source.root, ['spec', 'recurseSubmodules'])
   const recurses = submodules?.type === 'scalar' && submodules.value === true
-  return {
-    include: items(source, 'include').map(index => {
-      const path = ['spec', 'include', index]
-      const name = text(source, [...path, 'repository', 'name'])
-      if (!name) throw wrong(source, [...path, 'repository'], 'spec.include: an entry has no repository.name')
-      const fromPath = text(source, [...path, 'fromPath']) ?? ''
-      const toPath = text(source, [...path, 'toPath']) || name
-      return { origin: originAt(source.root, [...path, 'repository', 'name']), name, fromPath, toPath }
-    }),
-    sparse: readSparse(source),
-    submodules: recurses ? submodules.origin : undefined,
+  if (items(source, 'include').length > 0) {
+    throw new BailiwickError(
+      'flux-unsupported',
+      'spec.include: not supported. Allowed: one repository for each source',
+      {
+        origin: originAt(source.root, ['spec', 'include']),
+        fix: 'Copy the files into this repository, or copy directories of both together with an ArtifactGenerator.',
+      },
+    )
   }
+  return { sparse: readSparse(source), submodules: recurses ? submodules.origin : undefined }
 }
 
 function readSparse(source: KubeObject): Entry[] | undefined {
@@ -145,9 +84,6 @@ function items(source: KubeObject, field: string): number[] {
   const list = at(source.root, ['spec', field])
   if (list === undefined || (list.type === 'scalar' && list.value === null)) return []
   if (list.type !== 'list') throw wrong(source, ['spec', field], `spec.${field}: not a list`)
-  if (field === 'include' && list.items.length > MAX_INCLUDES) {
-    throw wrong(source, ['spec', field], `spec.include: more than ${MAX_INCLUDES} entries`)
-  }
   return [...list.items.keys()]
 }
 

@@ -1,20 +1,17 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { codeWord, message, part } from '../../base/message.ts'
-import type { Origin } from '../../base/origin.ts'
 import { checkPattern } from '../../expr/regexp/pattern.ts'
 import { type Artifact, COPIED, pushedTree } from '../../flux/artifact.ts'
-import type { PackBudget } from '../../flux/source-ignore.ts'
 import { fluxKind, sourceNamed } from '../../kube/flux-kinds.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { type Aliases, addressIn, DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
 import { type FleetInput, revisionOf } from '../model/input.ts'
 import { text, throwMisspelled } from '../model/kustomization-spec.ts'
 import { NOT_READABLE } from '../model/source-access.ts'
 import { canonicalRef, ociReference, type RegistryRef, refKey, type SourceRef } from '../model/source-ref.ts'
 import { type ArtifactContent, artifactContent, pushingFiles, trustOf } from './artifact-content.ts'
-import { composeSource, contentSpec, type Included } from './compose-source.ts'
-import type { FindSource, MayRead, ReadDecision, Resolved, Sources } from './sources.ts'
+import { composeSource, contentSpec } from './compose-source.ts'
+import type { MayRead, ReadDecision, Resolved, Sources } from './sources.ts'
 import { readRange } from './version-range.ts'
 
 /** Sources of one input; `file`: what the fleet's own file says of addresses. `refuted`: see refutedArtifacts. */
@@ -28,50 +25,33 @@ export function openSources(
   const READ = { state: 'read', lent: false } as const
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
   const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
-  const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
+  const composedFor = new Map<string, Map<KubeObject, Resolved>>()
   const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.fleet.tree, declared, refuted }
   const ofArtifact = artifactsOf(find)
   const ofOther = otherArtifacts(find, aliases, ofArtifact, facts)
   const inRegistry = registryArtifacts(find, input)
   const resolveOther = notInGitSources({ facts, own, ofArtifact, ofOther, inRegistry })
-  const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
-    const { may } = chain
-    const composed = composedFor.get(may.reader) ?? new Map()
+  const resolve = (source: KubeObject, may: MayRead): Resolved => {
+    const composed = composedFor.get(may.reader) ?? new Map<KubeObject, Resolved>()
     composedFor.set(may.reader, composed)
     const known = composed.get(source)
-    if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
+    if (known) return known
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'GitRepository: spec.url is missing')
     const spec = contentSpec(source)
     const address = addressIn(aliases, url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
     if (base.type !== 'content') return base
-    let height = 0
-    const included = spec.include.map(include => {
-      chain.budget.spend(INCLUDE_STEPS)
-      const id = `GitRepository/${idOf(source).namespace}/${include.name}`
-      if (chain.ids.includes(id) || chain.ids.length > MAX_CHAIN) throw circular(id, include.origin)
-      const other = lookup(id)
-      if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && ownFor(may) }
-      const resolved = resolve(other, lookup, { ...chain, ids: [...chain.ids, id] })
-      height = Math.max(height, 1 + (composed.get(other)?.height ?? 0))
-      return { id, spec: include, resolved: resolved && { ...resolved, ...verifyOf(other) } }
-    })
-    if (!included.every(isKnown)) return undefined
-    const resolved = composeSource(base, spec, included, chain.budget)
-    composed.set(source, { resolved, height: spec.include.length > 0 ? Math.max(1, height) : 0 })
+    const resolved = composeSource(base, spec)
+    composed.set(source, resolved)
     return resolved
   }
   return {
     own,
     at: (url, ref, read) => find(url, ref, undefined, read),
-    resolve(kind, source, lookup, budget, may, author) {
+    resolve(kind, source, may, author) {
       if (source === 'bootstrap') return ownFor(may)
-      if (fluxKind(sourceNamed(kind))?.source === 'git') {
-        const { namespace, name } = idOf(source)
-        const resolved = resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
-        return resolved && { ...resolved, ...verifyOf(source) }
-      }
+      if (fluxKind(sourceNamed(kind))?.source === 'git') return { ...resolve(source, may), ...verifyOf(source) }
       return resolveOther(kind, source, may, author)
     },
   }
@@ -193,26 +173,6 @@ function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindC
     const own = key === `${fleetUrl} ${fleetRef}`
     return { type: 'content', url, ref, ...revisionOf(content), artifact, own, ...lent }
   }
-}
-
-/** The cost of following one include: a source that is not known yet is looked up again by each includer. */
-const INCLUDE_STEPS = 500
-/** Sources that include each other. */
-const MAX_CHAIN = 5
-
-/** The sources that led to one by including it, and what packing all of it may use up. */
-interface Chain {
-  readonly ids: readonly string[]
-  readonly budget: PackBudget
-  readonly may: MayRead
-}
-
-const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved | undefined }): one is Included =>
-  one.resolved !== undefined
-
-function circular(id: string, origin: Origin): BailiwickError {
-  const text = message`${codeWord('spec.include')}: ${part('object', id)} includes itself, or the includes are nested too deeply. source-controller would wait forever`
-  return new BailiwickError('flux-invalid', text, { origin, fix: 'Remove one of the includes.' })
 }
 
 /** What a GitRepository follows. Throws `flux-invalid` for a commit that is not an id. */

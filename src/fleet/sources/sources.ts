@@ -2,7 +2,6 @@ import { BailiwickError } from '../../base/errors.ts'
 import { message, part } from '../../base/message.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import { isOfKind } from '../../flux/references.ts'
-import type { PackBudget } from '../../flux/source-ignore.ts'
 import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../kube/flux-kinds.ts'
 import { at, itemsOf, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
@@ -50,9 +49,6 @@ export interface MayRead {
   asOperator(source: KubeObject, url: string): boolean
 }
 
-/** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */
-export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
-
 /** Finds the content of sources in an input; the same content is the same Artifact, so that renderers may cache by it. */
 export interface Sources {
   /** The fleet repository itself. */
@@ -60,18 +56,10 @@ export interface Sources {
   /** What a repository holds at what a source follows, by the normalized address. */
   at(url: string, ref: SourceRef, read: ReadDecision): Resolved
   /**
-   * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
-   * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed. `author`: the
-   * tenant who declares it; null: a cluster starts with it.
+   * Throws `flux-invalid` for a source object that Flux refuses, `flux-unsupported` for one that includes others; what was
+   * composed once is composed. `author`: the tenant who declares it; null: a cluster starts with it.
    */
-  resolve(
-    kind: string,
-    source: KubeObject | 'bootstrap',
-    find: FindSource,
-    budget: PackBudget,
-    may: MayRead,
-    author?: string | null,
-  ): Resolved | undefined
+  resolve(kind: string, source: KubeObject | 'bootstrap', may: MayRead, author?: string | null): Resolved
 }
 
 /** One question: may this repository be read for this node? */

@@ -239,7 +239,7 @@ export const sourceSubmodules: Rule = {
   title: 'Git submodules in a source',
   why: 'A submodule is another repository, at an address that the writer of .gitmodules chooses. Flux fetches it with the credentials of the source, and Bailiwick does not evaluate it.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
-  docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
+  docs: 'Remove `spec.recurseSubmodules`. Declare a source and a Kustomization for the other repository.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject) {
     const flag = subject.at(FIELD)

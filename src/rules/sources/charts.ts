@@ -24,7 +24,7 @@ export const chartContentChange: Rule = {
   why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates. Only the rights of the HelmRelease's account limit the objects that the chart creates.",
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files and the ignore files above it. It covers includes of its source and copies by an ArtifactGenerator. It covers content that a Kustomization deploys from an ExternalArtifact in the same way, unless its ArtifactGenerator only copies: such content is rendered.",
+  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files and the ignore files above it. It covers copies by an ArtifactGenerator. A source with `spec.include` is an error. It covers content that a Kustomization deploys from an ExternalArtifact in the same way, unless its ArtifactGenerator only copies: such content is rendered.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context
@@ -33,11 +33,8 @@ export const chartContentChange: Rule = {
     const own = subject.kind === KUSTOMIZATION ? index.node(nodeKey(node.cluster, id)) : undefined
     if (own && own.source.opaque === undefined) return
     const parts = index.chartParts(node.key, object)
-    if (parts === undefined || !isAsked(subject, context, parts)) return
-    if (parts === 'too-much') {
-      yield tooMuch(subject)
-      return
-    }
+    if (parts === 'too-much') yield tooMuch(subject)
+    if (parts === undefined || parts === 'too-much' || !isAsked(subject, context, parts)) return
     if (!before || isNews(subject, context)) return
     const key = contentKey(parts)
     if (before.knownCharts(node.cluster, id.namespace).has(`content ${key}`)) return
@@ -46,13 +43,13 @@ export const chartContentChange: Rule = {
 }
 
 /** The reviewer of a chart that the platform writes for itself also applies it: chart-not-rendered lists it. */
-function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[] | 'too-much'): boolean {
+function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[]): boolean {
   return index.actsFor(subject.node, subject.object) !== undefined || authorsOf(index, parts).length > 0
 }
 
 /** Tenants that alone write what a chart is made of. */
-function authorsOf(index: FleetIndex, parts: readonly ChartPart[] | 'too-much'): string[] {
-  const authors = parts === 'too-much' ? [] : parts.flatMap(({ url, ref }) => index.authorOf(`${url} ${ref}`) ?? [])
+function authorsOf(index: FleetIndex, parts: readonly ChartPart[]): string[] {
+  const authors = parts.flatMap(({ url, ref }) => index.authorOf(`${url} ${ref}`) ?? [])
   return [...new Set(authors)].sort()
 }
 
@@ -122,8 +119,8 @@ const shownReach = (reach: string): string => shown(reach).slice(1, -1)
 function tooMuch(subject: Subject): Violation {
   return subject.violation(chartSpecOf(subject.object)?.field ?? ['spec'], 'too-much', {
     level: 'error',
-    message: message`${subject.who}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
-    fix: message`Remove entries from spec.include of the sources.`,
+    message: message`${subject.who}: its chart comes from more than 200 copies, or from a source with spec.include. Allowed: sources without spec.include, and at most 200 copies.`,
+    fix: message`Remove spec.include of the source, or copy fewer paths.`,
   })
 }
 

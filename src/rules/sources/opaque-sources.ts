@@ -1,10 +1,9 @@
 import { message, part, untyped } from '../../base/message.ts'
 import { controllerFlags, featureGate } from '../../fleet/bootstrap/lockdown.ts'
-import { isGatedBranch } from '../../fleet/config/declared-settings.ts'
 import { chartKey, sourceOfChart } from '../../fleet/facts/charts.ts'
 import { kindOf, type Naming } from '../../fleet/facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../fleet/facts/shown.ts'
-import { addressOf, followedBy, wordsOf } from '../../fleet/facts/sources.ts'
+import { addressOf } from '../../fleet/facts/sources.ts'
 import { type FleetNode, WANTED } from '../../fleet/model/fleet.ts'
 import { accountOf, applierKinds } from '../../fleet/model/kustomization-spec.ts'
 import {
@@ -173,42 +172,23 @@ function* evaluateController(subject: Subject): Iterable<Violation> {
 
 const confined = ({ identity }: FleetNode) => message`Only the rights of ${identityPart(identity)} limit it`
 
-/** A source includes only what is evaluated. */
+/** A source holds one repository. */
 export const sourceInclude: Rule = {
   id: 'source-include',
   severity: 'high',
-  title: 'Included source that is not evaluated',
-  why: '`spec.include` copies files of another repository over those of the source. A writer of that repository can replace evaluated files, and all of them with `toPath: ./`.',
+  title: 'Source that includes another source',
+  why: '`spec.include` copies files of another repository over those of the source. A writer of that repository can replace evaluated files, and all of them with `toPath: ./`. Bailiwick does not evaluate such a source.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
-  docs: 'Include a source that the platform declares, or one on a branch of such a source or of `gatedBranches`. A source with a pinned `spec.ref.commit` is allowed too.',
+  docs: 'Declare a source and a Kustomization for each repository, or copy directories together with an ArtifactGenerator.',
   kinds: [GIT_REPOSITORY],
-  *checkTenantObject(subject, context) {
+  *checkTenantObject(subject) {
     for (const include of subject.items(['spec', 'include', '*'])) {
       const path = [...include, 'repository', 'name']
-      const name = subject.text(path)
-      const what = name && ungated(subject, name, context)
-      if (!what) continue
-      yield subject.violation(path, `${name} ${what}`, {
-        message: message`${subject.who} includes ${objectPart('GitRepository', subject.id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
-        fix: message`Replace it with a platform source, or set spec.ref.commit of the included source.`,
+      const name = subject.text(path) ?? ''
+      yield subject.violation(path, name, {
+        message: message`${subject.who} includes ${objectPart('GitRepository', subject.id.namespace, name)}. Allowed: one repository for each source.`,
+        fix: message`Remove the include. Declare a Kustomization for the other source.`,
       })
     }
   },
-}
-
-/** What a tenant's included source follows, if that is not evaluated. */
-function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
-  const versions = index.versionsOf(node.cluster, GIT_REPOSITORY, id.namespace, name)
-  if (versions.length === 0) return 'something that the fleet does not declare'
-  const open = versions
-    .filter(one => one.node.tenant !== undefined)
-    .find(({ object }) => {
-      const { url, ref } = followedBy(object, config.aliases)
-      if (index.isRefused(node.cluster, id.namespace, name)) return ref.commit === undefined
-      if (ref.commit || index.followerOf(url, ref) === 'platform') return false
-      return ref.branch === undefined || !isGatedBranch(config, url, ref.branch)
-    })
-  if (!open) return undefined
-  const { url, ref } = followedBy(open.object, config.aliases)
-  return `${wordsOf(ref)} of ${url}`
 }

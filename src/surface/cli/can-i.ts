@@ -179,7 +179,7 @@ function text(
     `${answer}, on ${visible(cluster)}${as}: ${why}`,
     ...(allowedBy ? [`  by the rule ${visible(allowedBy.rule, 1000)}`] : []),
     ...reasons.map(reason => `  not known: ${visible(reason, 500)}`),
-    ...notSeen.map(reason => `  may be incomplete: ${visible(reason, 500)}`),
+    ...notSeen.map(reason => `  This answer may be incomplete: ${visible(reason, 500)}`),
   ]
 }
 
@@ -232,7 +232,7 @@ function textOf(
   })
   const open = [
     ...unknown.map(one => `not known: ${one}`),
-    ...notVisible.map(one => `may be incomplete: ${one}`),
+    ...notVisible.map(one => `This answer may be incomplete: ${one}`),
     ...assumed,
   ]
   return [

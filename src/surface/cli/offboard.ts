@@ -157,7 +157,7 @@ function linesOf(
 }
 
 const AGREE =
-  'check blocks this change by mass-deletion: --approver LOGIN names the fleet admin who agrees, or on its pull request one who is not its author comments `/bailiwick override REASON`'
+  'check blocks this change (mass-deletion). Name the fleet admin who agrees with --approver LOGIN, or have another fleet admin comment `/bailiwick override REASON` on the pull request.'
 const AGREED = `waived mass-deletion in ${FLEET_FILE}: the approver approves that file in a review of the pull request`
 
 const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {

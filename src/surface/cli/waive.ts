@@ -130,7 +130,7 @@ function matching(violations: readonly Finding[], { asked, object }: Wanted): re
     const rules = [...new Set(present.map(({ rule }) => rule))].sort()
     const fix =
       rules.length === 0
-        ? 'Run bailiwick check for a list of violations.'
+        ? 'Warnings do not block and need no waiver. Run bailiwick check for a list of violations.'
         : `Rules with violations: ${firstNames(rules, MAX_NAMED)}.`
     throw new BailiwickError('command-input', `no ${what}`, { fix })
   }

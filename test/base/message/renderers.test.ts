@@ -76,7 +76,7 @@ describe.each(TYPES)('a value of type %s', type => {
         const markdown = markdownOf(said)
         expect(outsideOfCode(markdown)).toMatch(/^[\w\s.,:;()… ‘-]*$/)
         expect(markdown).not.toMatch(/[\p{C}|]/u)
-        expect(markdown.length).toBeLessThan(8_000)
+        expect(markdown.length).toBeLessThan(9_000)
       }
     },
   )

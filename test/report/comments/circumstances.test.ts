@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/base/errors.ts'
+import { checkRunOf } from '../../../src/report/check-run.ts'
 import { COMMENT_MARKER, commentOf } from '../../../src/report/comment.ts'
 import type { Outcome } from '../../../src/report/outcome.ts'
 import { type HumanDecisions, NO_DECISIONS } from '../../../src/verdict/decide.ts'
@@ -71,5 +72,13 @@ describe('what people decided', () => {
       '❔ **Merge conflict: nothing was checked**',
       'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.',
     ])
+  })
+
+  test.each([
+    ['main', 'Merge conflict with main: nothing was checked'],
+    [`release/${'x'.repeat(40)}`, 'Merge conflict: nothing was checked'],
+  ])('a merge conflict with %s', (base, title) => {
+    const context = { kind: 'pull-request', repository: FLEET, headSha: 'a'.repeat(40), base } as const
+    expect(checkRunOf(new BailiwickError('merge-conflict', 'it conflicts'), context).title).toBe(title)
   })
 })

@@ -35,7 +35,7 @@ test('a tenant leaves in two runs, and a third finds none', async () => {
   expect(first).toMatchObject({ code: 0, stderr: '' })
   expect(first.stdout).toContain('deleted tenants/staging/dev-team-patch.yaml')
   expect(first.stdout).toContain('staging/apps/dev-team deletes what it applied')
-  expect(first.stdout).toContain('check blocks this change by mass-deletion')
+  expect(first.stdout).toContain('check blocks this change (mass-deletion)')
   expect(first.stdout).toContain('wait until the Kustomizations of dev-team are gone on every cluster')
   expect(readFileSync(join(dir, 'tenants/base/dev-team/rbac.yaml'), 'utf8')).toContain('ServiceAccount')
   commit(dir)

@@ -82,7 +82,7 @@ test('and one that does not exist is answered in the same words, with as many re
   expect(await look('wrong')).toEqual(await look('there'))
 }, 60_000)
 
-test('spec.include of a private repository is a source like any other', async () => {
+test('spec.include of a private repository is refused', async () => {
   const manifest = `${source('lent', urlOf('hidden'))}---\n${source(
     'own',
     urlOf('dev-team'),

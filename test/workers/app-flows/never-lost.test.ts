@@ -123,7 +123,7 @@ describe('the sweep', () => {
     await job('sweep')
     await job('sweep') // the first one has the base evaluated, the second one what was evaluated before it
     expect(said(github, TEAM, 'overtaken')).toMatchObject({ status: 'completed', conclusion: 'failure' })
-    expect(said(github, TEAM, 'overtaken').output.title).toBe('Merge conflict: nothing was checked')
+    expect(said(github, TEAM, 'overtaken').output.title).toBe('Merge conflict with main: nothing was checked')
   })
 
   test('where nothing was lost it asks once per branch and pull request, and writes nothing', async () => {

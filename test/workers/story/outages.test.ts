@@ -65,7 +65,7 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     await stage.settle()
     const run = said(github, TEAM, 'conflict')
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.output.title).toMatch(/^Merge conflict: nothing was checked/)
+    expect(run.output.title).toMatch(/^Merge conflict with main: nothing was checked/)
     expect(run.output.summary).toContain('Resolve the conflict')
   })
 

@@ -176,22 +176,6 @@ test('an artifact of a generator is known by its name, and by what the generator
   expect(approvals(renamed + generator('a'), made + generator('a'))).toEqual(asked)
 })
 
-test('a tag that a source includes can be moved as well', () => {
-  const including = (ref: string) =>
-    `${git('branch: main')}${source(`url: "${OTHER}", ref: {${ref}}`).replace('name: other', 'name: part')}${kustomization()}`.replace(
-      'ref: {branch: main}}',
-      'ref: {branch: main}, include: [{repository: {name: part}, toPath: part}]}',
-    )
-  expect(approvals(including('tag: seen'), including('branch: main'))).toEqual([
-    expect.stringContaining('source-mutable-ref Kustomization flux-system/other would follow'),
-  ])
-  expect(approvals(including('tag: v1'), including('branch: main'))).toEqual([
-    expect.stringContaining('source-opaque Kustomization flux-system/other would follow'),
-  ])
-  expect(approvals(including('tag: v2'), including('tag: v1'))).toHaveLength(1)
-  expect(approvals(including('tag: v1'), including('tag: v1'))).toEqual([])
-})
-
 test('the head of a pull request is a violation of the platform, too', () => {
   const head = given(git('name: refs/pull/1/head') + kustomization())
   expect(said(evaluationOf(head, { base: given('') }))).toEqual(['source-pull-ref clusters/staging/tenants.yaml:18'])
