@@ -150,12 +150,15 @@ function originAnnotations(origin: Origin): ListNode {
   return { type: 'list', items: [textNode('originAnnotations', origin)], origin }
 }
 
-/** Whether a document stands behind an empty one. */
+/** Whether a document stands behind an empty one; what stands before the first `---` is none if it is only comments. */
 function isLater({ pieces, text }: ParsedFile, { line }: Origin): boolean {
   if (pieces === 1) return false
-  const lines = text.split('\n')
-  const end = lines.findIndex((one, index) => index > 0 && one.startsWith('---'))
-  return end >= 0 && line > end && lines.slice(0, end).every(one => /^(?:---.*|\s*(?:#.*)?)$/.test(one))
+  const before = text.split('\n').slice(0, line - 1)
+  const first = before.findIndex(one => one.startsWith('---'))
+  const isWritten = (one: string) => !/^\s*(?:#.*)?$/.test(one)
+  return (
+    first >= 0 && (before.slice(0, first).some(isWritten) || before.slice(first + 1).some(one => one.startsWith('---')))
+  )
 }
 
 /**

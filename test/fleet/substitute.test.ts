@@ -195,15 +195,34 @@ describe('a Secret that an ExternalSecret of the platform makes has the keys tha
     ['beside those of a Secret', '{target: {creationPolicy: Merge}, data: [{secretKey: DOMAIN, remoteRef: {key: a}}]}'],
   ])('not known: %s', (_, spec) => expect(inRoot(made(spec))).toBe(unknown))
 
-  test('two that differ are an error, unless nothing was known of the first', () => {
+  test('two that differ are unknown, or an error if one was used before', () => {
     const other = made('{target: {name: b, creationPolicy: Merge}, dataFrom: [{extract: {key: all}}]}', 'c')
-    expect(inRoot(made(template()), other)).toBe('graph-conflict')
+    expect(inRoot(made(template()), other)).toBe(unknown)
     expect(inRoot(other, made(template()))).toBe(unknown)
+    const late = given(kustomization('user', b) + made(template()), { user: user + other })
+    expect(causeOf(late)).toBe('graph-conflict')
   })
 
   test('one that comes of the Kustomization itself says nothing in time', () => {
     expect(causeOf(given(kustomization('user', b), { user: user + made(template()) }))).toBe(unknown)
   })
+
+  test('one in git, too, has values of the cluster', () => {
+    const secret = values('b', '{NAME: shown}').replace('ConfigMap', 'Secret').replace('\ndata:', '\nstringData:')
+    expect(inRoot(secret)).toBe('known')
+    expect(inRoot(secret, made(template()))).toBe(unknown)
+    expect(inRoot(made(template()), secret)).toBe(unknown)
+  })
+
+  test.each(['ssa: IfNotPresent', 'ssa: ignore', 'reconcile: disabled'])(
+    '%s: the cluster may have other values',
+    mark => {
+      const secret = values('b', '{NAME: shown}').replace('ConfigMap', 'Secret').replace('\ndata:', '\nstringData:')
+      const marked = (part: string) =>
+        secret.replace('{name: b', `{${part}: {kustomize.toolkit.fluxcd.io/${mark}}, name: b`)
+      expect(['labels', 'annotations'].map(part => inRoot(marked(part)))).toEqual([unknown, unknown])
+    },
+  )
 
   test('a tenant may merge more into it', () => {
     const dev = '  sourceRef: {kind: GitRepository, name: dev-team}\n'

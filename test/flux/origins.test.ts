@@ -154,3 +154,18 @@ test('what is packed has the id of its content', () => {
   ).toEqual(['a.yaml'])
   expect(() => packTree(more).read('apps/x.png')).toThrow('no file')
 })
+
+// asked of Flux's own build: an empty document that comes first is all that it reads
+test.each([
+  ['# a comment\n---\n', 1],
+  ['\n# two\n\n  # comments\n--- # and a third\n', 1],
+  ['---\n# a comment\n', 1],
+  ['---\n---\n', 'flux-unsupported @kustomization.yaml:1'],
+  ['# a comment\n---\n# another\n---\n', 'flux-unsupported @kustomization.yaml:1'],
+  ['null\n---\n', 'flux-unsupported @kustomization.yaml:1'],
+])('a kustomization.yaml that starts with %j', (start, expected) => {
+  const files = { 'kustomization.yaml': `${start}resources: [a.yaml]\n`, 'a.yaml': CONFIG_MAP }
+  const outcome = () => render('  path: ./\n', files)
+  if (typeof expected === 'number') expect(outcome()).toHaveLength(expected)
+  else expect(refusalAt(outcome)).toBe(expected)
+})

@@ -5,8 +5,8 @@ import type { Origin } from '../../base/origin.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import {
   type FindVariableSource,
-  type MadeSecret,
-  madeSecret,
+  holderOf,
+  type MadeSource,
   plainVariable,
   type SourceKind,
   type Variable,
@@ -14,6 +14,7 @@ import {
   type Variables,
   variablesOf,
 } from '../../flux/substitute/variables.ts'
+import { fluxMarks, NOT_CORRECTED } from '../../kube/flux-marks.ts'
 import { at, canonical, isTrue, itemsOf, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { hasSopsMark, type SopsFormat, sopsFormatOf } from '../../kube/sops.ts'
@@ -76,8 +77,12 @@ export class ValueIndex {
   readonly #objects = new Map<string, KubeObject>()
   readonly #contested = new Set<string>()
   readonly #declared = new Map<string, VariableSource>()
-  /** Of Secrets that an operator makes, undefined where not even their keys are known. */
+  /** Of what controllers make, undefined where not even the keys are known. */
   readonly #made = new Map<string, Variables | undefined>()
+  /** What git has and the cluster need not have: Flux does not correct it, or something else writes it, too. */
+  readonly #loose = new Set<string>()
+  /** What a Kustomization was given of git. */
+  readonly #taken = new Set<string>()
   readonly #presumed = new Set<string>()
   readonly #rendered = new Set<string>()
   readonly #cluster: string
@@ -107,13 +112,32 @@ export class ValueIndex {
     }
   }
 
-  /** The id of an object that gives values, once it is known; undefined for any other object. */
-  add(object: KubeObject): string | undefined {
-    const made = madeSecret(object)
-    if (made) return this.#make(made)
+  /**
+   * The id of an object that gives values, once it is known; undefined for any other object. `isExact`: what git says of it
+   * is what Flux applies.
+   */
+  add(object: KubeObject, isExact = true): string | undefined {
     const id = this.#keep(object)
     if (id !== undefined) this.#rendered.add(id)
+    if (id !== undefined && !isExact) this.#loosen(id)
     return id
+  }
+
+  /** The same of what a controller makes: two that make the same are known only where both give the same keys. */
+  addMade({ kind, namespace, name, variables }: MadeSource): string | undefined {
+    const id = valueId(kind, namespace, name)
+    const keys = (known: Variables | undefined) => known && [...known.keys()].sort().join('\n')
+    const isOther = this.#made.has(id) && keys(this.#made.get(id)) !== keys(variables)
+    if (isOther || this.#objects.has(id)) this.#loosen(id)
+    else this.#made.set(id, variables)
+    return this.isMade(id) ? id : undefined
+  }
+
+  /** What was taken from git before may not be what the cluster has. */
+  #loosen(id: string): void {
+    if (this.#taken.has(id) && !this.#loose.has(id)) this.#contested.add(id)
+    this.#made.set(id, undefined)
+    this.#loose.add(id)
   }
 
   #keep(object: KubeObject): string | undefined {
@@ -121,35 +145,9 @@ export class ValueIndex {
     if ((kind !== 'ConfigMap' && kind !== 'Secret') || groupOf(apiVersion) !== '') return undefined
     const id = valueId(kind, namespace, name)
     const known = this.#objects.get(id)
-    if (this.#made.get(id)) this.#contested.add(id)
+    if (this.#made.has(id) || fluxMarks(object, NOT_CORRECTED).length > 0) this.#loosen(id)
     if (!known) this.#objects.set(id, object)
     else if (valuesIn(known.root) !== valuesIn(object.root)) this.#contested.add(id)
-    return id
-  }
-
-  /** What is in git or declared counts; two that make the same Secret are known only where both give the same keys. */
-  #make({ namespace, name, variables }: MadeSecret): string | undefined {
-    const id = valueId('Secret', namespace, name)
-    const keys = (known: Variables | undefined) => known && [...known.keys()].sort().join('\n')
-    const before = this.#made.get(id)
-    if (before) {
-      if (keys(before) !== keys(variables)) this.#contested.add(id)
-      return undefined
-    }
-    const isKnown = variables !== undefined && !this.#made.has(id) && !this.has(id)
-    this.#made.set(id, isKnown ? variables : undefined)
-    return isKnown ? id : undefined
-  }
-
-  /** The same of one whose data is copied on the cluster. */
-  addCopied(object: KubeObject): string | undefined {
-    const id = this.add(object)
-    if (id === undefined || this.#declared.has(id)) return id
-    const { kind, namespace, name } = idOf(object)
-    const holders = [{ kind: kind === 'Secret' ? kind : 'ConfigMap', namespace, name, key: '' }] as const
-    const rest = { value: '', origin: object.root.origin, hidden: 'opaque', holders } as const
-    this.#objects.delete(id)
-    this.#declared.set(id, { variables: new Map(), rest })
     return id
   }
 
@@ -173,13 +171,13 @@ export class ValueIndex {
 
   /** Whether more than one place says what the values are, and they may differ. */
   isContested(id: string): boolean {
-    return this.#contested.has(id) || (this.#objects.has(id) && this.#declared.has(id))
+    return this.#contested.has(id) || (this.#objects.has(id) && this.#declared.has(id) && !this.#loose.has(id))
   }
 
   /** Whether git does not say all that it holds on the cluster. */
   isOfCluster(id: string): boolean {
     const object = this.#objects.get(id)
-    if (!object || this.#declared.has(id)) return true
+    if (!object || this.#declared.has(id) || this.#loose.has(id)) return true
     return unlessRefused(false, () => [...variablesOf(object.root).values()].some(({ hidden }) => hidden === 'opaque'))
   }
 
@@ -192,8 +190,11 @@ export class ValueIndex {
   find(id: string): VariableSource | undefined {
     const object = this.#objects.get(id)
     const made = this.#made.get(id)
+    const declared = this.#declared.get(id)
+    if (object || made) this.#taken.add(id)
+    if (object && this.#loose.has(id)) return declared ?? { variables: new Map(), rest: unknownIn(object) }
     if (object) return { variables: variablesOf(object.root) }
-    return this.#declared.get(id) ?? (made && { variables: made })
+    return declared ?? (made && { variables: made })
   }
 
   /** All that is known about the values, as text: another text may mean another rendering. */
@@ -205,8 +206,14 @@ export class ValueIndex {
       value,
       hidden ?? '',
     ])
-    return JSON.stringify([id, object ? described(object.root) : '', values, declared?.rest !== undefined])
+    const isOpen = declared?.rest !== undefined || this.#loose.has(id)
+    return JSON.stringify([id, object ? described(object.root) : '', values, isOpen])
   }
+}
+
+/** Stands for every value of an object. */
+function unknownIn({ root }: KubeObject): Variable {
+  return { value: '', origin: root.origin, hidden: 'opaque', holders: [holderOf(root, '')] }
 }
 
 /** An unknown value and a text that looks like its variable are the same only to a reader. */

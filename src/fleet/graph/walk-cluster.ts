@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../base/errors.ts'
 import { isKustomizationKind } from '../../flux/references.ts'
-import { EXTERNAL_SECRETS } from '../../flux/substitute/variables.ts'
+import { madeSources } from '../../flux/substitute/variables.ts'
 import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../kube/flux-kinds.ts'
 import { canonical } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -338,17 +338,26 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     const { apiVersion, kind } = idOf(object)
     const group = groupOf(apiVersion)
     if (SOURCE_GROUPS.has(group)) attempt(draft, () => walk.index.add(object, draft, rule))
-    else if (group === '' || (group === EXTERNAL_SECRETS && rule === undefined)) values.push(object)
+    else if (group === '') values.push(object)
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
   for (const object of values) {
-    const id = isSetNode(draft) && isCopied(object) ? walk.values.addCopied(object) : walk.values.add(object)
-    if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
+    release(walk, walk.values.add(object, !(isSetNode(draft) && isCopied(object))))
+  }
+  for (const made of objects.flatMap(madeSources)) {
+    // of a tenant's the keys are unknown, too: the tenant may have the controller merge more into it
+    if (draft.tenant === undefined) release(walk, walk.values.addMade(made))
+    else if (walk.tenancy.owners.get(made.namespace) === draft.tenant)
+      walk.values.addMade({ ...made, variables: undefined })
   }
   for (const kustomization of kustomizations) {
     walk.claimed.add(nodeKey(walk.cluster, idOf(kustomization)))
     enqueue(walk, { kustomization, parent: draft })
   }
+}
+
+function release(walk: Walk, id: string | undefined): void {
+  if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
 }
 
 function finish(walk: Walk): void {

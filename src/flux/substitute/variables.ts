@@ -1,6 +1,7 @@
 import { BailiwickError, type ErrorCode } from '../../base/errors.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
+import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
 import { at, itemsOf, type MapNode, type ScalarNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isSopsEncrypted } from '../../kube/sops.ts'
@@ -97,37 +98,38 @@ function noText(message: string, origin: Origin): BailiwickError {
   return new BailiwickError('flux-invalid', message, { origin, fix: 'Correct the value as the API server requires.' })
 }
 
-/** Group of the External Secrets Operator. */
-export const EXTERNAL_SECRETS = 'external-secrets.io'
-
-/** A Secret that an operator makes; `variables` undefined: its keys are not in git. */
-export interface MadeSecret {
+/** A Secret or ConfigMap that a controller makes of an object; `variables` undefined: its keys are not in git. */
+export interface MadeSource {
+  readonly kind: SourceKind
   readonly namespace: string
   readonly name: string
   readonly variables: Variables | undefined
 }
 
-/**
- * The Secret that an ExternalSecret makes: git has its keys, the cluster its values. Undefined for any other object.
- * The keys are known of a Secret that is the ExternalSecret's own (`creationPolicy: Owner`): those of its template, which
- * replaces what it reads, or those of `data` (External Secrets Operator, applyTemplate). A key may come of `dataFrom`, of
- * `templateFrom` or by merging, too: they are unknown then.
- */
-export const madeSecret = oncePer((object: KubeObject): MadeSecret | undefined => {
-  const { root } = object
-  const { apiVersion, kind, namespace, name: own } = idOf(object)
-  if (groupOf(apiVersion) !== EXTERNAL_SECRETS || kind !== 'ExternalSecret') return undefined
-  const name = stringAt(root, ['spec', 'target', 'name']) ?? own
-  const keys = keysOf(root)
-  if (!keys) return { namespace, name, variables: undefined }
-  const variables = keys.map(key => {
-    const holders = [{ kind: 'Secret', namespace, name, key }] as const
-    return [key, { value: '', origin: root.origin, hidden: 'opaque', holders }] as const
-  })
-  return { namespace, name, variables: new Map(variables) }
-})
+/** What controllers make of an object that gives values. Git has the keys of some, and the cluster their values. */
+export const madeSources = oncePer((object: KubeObject): readonly MadeSource[] =>
+  embeddedIn(object).objects.flatMap(({ object: made }) => {
+    const { apiVersion, kind, namespace, name } = idOf(made)
+    if ((kind !== 'Secret' && kind !== 'ConfigMap') || groupOf(apiVersion) !== '') return []
+    const variables = keysOf(object)?.map(key => {
+      const holders = [{ kind: 'Secret', namespace, name, key }] as const
+      return [key, { value: '', origin: object.root.origin, hidden: 'opaque', holders }] as const
+    })
+    return [{ kind, namespace, name, variables: variables && new Map(variables) }]
+  }),
+)
 
-function keysOf(root: MapNode): readonly string[] | undefined {
+/**
+ * The keys of the Secret that an ExternalSecret makes: those of its template, which replaces what it reads, or those of
+ * `data` (External Secrets Operator, applyTemplate). Undefined where a key may come of `dataFrom`, of `templateFrom` or by
+ * merging, too, and for any other object.
+ */
+function keysOf({ root }: KubeObject): readonly string[] | undefined {
+  if (
+    stringAt(root, ['kind']) !== 'ExternalSecret' ||
+    !stringAt(root, ['apiVersion'])?.startsWith('external-secrets.io/')
+  )
+    return undefined
   const target = at(root, ['spec', 'target'])
   if ((stringAt(target, ['creationPolicy']) ?? 'Owner') !== 'Owner' || at(target, ['manifest'])) return undefined
   // one that is written once (CreatedOnce) may have the keys of an older version

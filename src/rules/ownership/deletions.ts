@@ -7,10 +7,10 @@ import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP } from '../../fleet/tenancy/capsule.ts'
 import { FLUX_INSTANCE, fluxKind, KUSTOMIZATION } from '../../kube/flux-kinds.ts'
+import { type FluxMarks, fluxMarks } from '../../kube/flux-marks.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
-import { fluxMarks } from './apply-marks.ts'
 
 /** A cluster before and after a change. */
 export interface ClusterChange {
@@ -186,7 +186,7 @@ function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): 
 }
 
 /** Whether a Kustomization's objects are deleted with it (kustomize-controller, finalize). */
-const deletesAtEnd = ({ kustomization, prune, suspend }: FleetNode): boolean =>
+export const deletesAtEnd = ({ kustomization, prune, suspend }: FleetNode): boolean =>
   !suspend && prunesAtEnd(kustomization, prune)
 
 /** Whether a Kustomization deletes its objects when it is removed, by its `deletionPolicy`. */
@@ -212,7 +212,7 @@ export function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): 
   return undefined
 }
 
-const KEPT: ReadonlyMap<string, readonly string[]> = new Map([
+const KEPT: FluxMarks = new Map([
   ['kustomize.toolkit.fluxcd.io/prune', ['disabled']],
   ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
 ])

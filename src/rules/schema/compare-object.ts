@@ -4,6 +4,7 @@ import { oncePer } from '../../base/once-per.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
 import { type FleetConfig, kubernetesVersion } from '../../fleet/model/fleet-config.ts'
 import { fluxKind, fluxMinor, fluxVersions, NEWEST_FLUX } from '../../kube/flux-kinds.ts'
+import { fluxMarks, NOT_CORRECTED } from '../../kube/flux-marks.ts'
 import {
   at,
   canonical,
@@ -21,7 +22,6 @@ import type { Problem } from '../../schema/core/problem.ts'
 import { checkCustom } from '../../schema/custom/check-custom.ts'
 import { catalogued, type Definition, definitionOf } from '../../schema/custom/definition.ts'
 import { NEWEST, VERSIONS } from '../../schema/types-table.ts'
-import { fluxMarks } from '../ownership/apply-marks.ts'
 
 /** What an object is compared with. */
 export interface ComparedObject {
@@ -231,17 +231,11 @@ const ownDefinitions = oncePer((rendered: readonly KubeObject[]): readonly OwnDe
       : [...new Map(rendered.map(object => [canonical(at(object.root, ['spec']) ?? object.root), object])).values()]
   return different.flatMap(object => {
     const definition = definitionOf(object.root)
-    return definition ? [{ definition, isApplied: fluxMarks(object, NOT_APPLIED).length === 0 }] : []
+    return definition ? [{ definition, isApplied: fluxMarks(object, NOT_CORRECTED).length === 0 }] : []
   })
 })
 
 const NO_DEFINITIONS: readonly OwnDefinition[] = []
-
-/** With these the cluster may have another definition than the one that is rendered. */
-const NOT_APPLIED: ReadonlyMap<string, readonly string[]> = new Map([
-  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
-  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
-])
 
 const versionName = ({ minor, isCertain }: ComparedVersion): Message =>
   message`Kubernetes ${part('value', `1.${minor}`)}${isCertain ? '' : ' (assumed)'}`

@@ -7,6 +7,7 @@ import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isCopied } from '../../fleet/rendering/render-resource-set.ts'
 import { ACCESS_FROM } from '../../flux/references.ts'
+import { type FluxMarks, fluxMarks, NOT_CORRECTED } from '../../kube/flux-marks.ts'
 import { at, type MapNode, originAt, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { displayRbac, readBinding } from '../../kube/rbac/binding.ts'
@@ -17,7 +18,6 @@ import { lackingCause } from '../capsule/tenant-owners.ts'
 import { rightsCause } from '../identity/account-rights.ts'
 import type { Edit } from '../model/finding.ts'
 import { type Rule, Subject, type Violation } from '../model/rule.ts'
-import { fluxMarks } from '../ownership/apply-marks.ts'
 import { bindingCause } from '../rbac/binding-subjects.ts'
 import { isDecrypted } from '../secrets/sops-not-decrypted.ts'
 import { ACCEPTED, type ComparedObject, comparedVersion, compareObject, isMade, renamedKey } from './compare-object.ts'
@@ -243,11 +243,7 @@ function isForced({ kustomization }: FleetNode): boolean {
 }
 
 /** Values of the annotations with which Flux recreates an object or does not update it. */
-const APART: ReadonlyMap<string, readonly string[]> = new Map([
-  ['kustomize.toolkit.fluxcd.io/force', ['enabled']],
-  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
-  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
-])
+const APART: FluxMarks = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']], ...NOT_CORRECTED])
 const isApart = (object: KubeObject): boolean => fluxMarks(object, APART).length > 0
 
 /** Of more names only the number is given. */
