@@ -99,6 +99,11 @@ async function verdicts({ github, settle }: AppProcesses): Promise<void> {
   const { writeMs, anHour } = GITHUB_PACE
   const [aMinute, inHour] = [60_000 / writeMs, anHour].map(most => Math.floor((most * runs) / writes))
   console.log(`  at the pace of GitHub's limits: ${aMinute} verdicts a minute, ${inHour} an hour`)
+  // what each may be at most, or is at least
+  record({ name: 'requests of a push that count', ratio: counting.length / runs / 8, to: 'promised' })
+  record({ name: 'writes of a push', ratio: writes / runs / 2, to: 'promised' })
+  record({ name: 'verdicts a minute', ratio: 35 / aMinute!, to: 'promised' })
+  record({ name: 'verdicts an hour', ratio: 200 / inHour!, to: 'promised' })
   const byRoute = Map.groupBy(github.requests, ({ method, route }) => `${method} ${route}`)
   for (const [route, all] of [...byRoute].sort())
     console.log(`  ${(all.length / runs).toFixed(2)}  ${counted(all).toFixed(2)} count  ${route}`)

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  type Stats,
-} from 'node:fs'
+import { constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { lstat, open, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BailiwickError } from '../base/errors.ts'
 import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { attempt, readRegular } from './open-files.ts'
 import {
   entriesBelow,
   type ListedEntry,
@@ -115,8 +106,9 @@ export function diskTree(root: string): Tree {
   const list = (path: string): readonly TreeEntry[] => {
     const known = lists.get(path)
     if (known) return known
-    const names = entry(path)?.type === 'directory' ? attempt(path, () => readdirSync(join(root, path))) : []
-    const listed = names
+    const isThere = entry(path)?.type === 'directory'
+    const names = isThere ? attempt(path, () => readdirSync(join(root, path))) : undefined
+    const listed = (names ?? [])
       .map(name => entry(path === '' ? name : `${path}/${name}`))
       .filter(found => found !== undefined)
       .sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
@@ -176,29 +168,6 @@ function directoryEntry(root: string, path: string): TreeEntry {
         ),
       )
     },
-  }
-}
-
-function readRegular(full: string, path: string): Uint8Array {
-  // O_NOFOLLOW: the file may have become a link since it was looked at; O_NONBLOCK: or a pipe
-  const file = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const { size } = fstatSync(file)
-    if (size <= DEFAULT_LIMITS.bytes) return readFileSync(file)
-    const message = `${path}: too large (${size} bytes). At most ${DEFAULT_LIMITS.bytes} bytes are read`
-    throw new BailiwickError('render-limits', message, { fix: 'Split the file.' })
-  } finally {
-    closeSync(file)
-  }
-}
-
-function attempt<T>(path: string, access: () => T): T {
-  try {
-    return access()
-  } catch (cause) {
-    if (cause instanceof BailiwickError || !(cause instanceof Error) || !('code' in cause)) throw cause
-    const message = `${path || 'the folder'}: cannot be read (${String(cause.code)})`
-    throw new BailiwickError('source-unreadable', message, { cause, fix: 'Check its permissions.' })
   }
 }
 

@@ -92,7 +92,7 @@ function contentOf(dir: string, { path, mode, id }: ListedEntry): Uint8Array {
   return objectId('blob', content) === id ? content : blobOf(dir, id)
 }
 
-function readRegular(full: string, path: string): Uint8Array {
+export function readRegular(full: string, path: string): Uint8Array {
   const file = openRegular(full)
   try {
     checkFileSize(path, fstatSync(file).size)
@@ -121,7 +121,7 @@ function realDirectories(dir: string): (path: string) => boolean {
   return isReal
 }
 
-function attempt<T>(path: string, access: () => T): T {
+export function attempt<T>(path: string, access: () => T): T {
   try {
     return access()
   } catch (cause) {

@@ -161,13 +161,13 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
         value === ''
           ? message`is no longer set`
           : message`changes from ${quoted('value', old)} to ${quoted('value', value)}`
-      const what = message`--${part('value', flag.name)} of ${part('object', controller)} ${how}. ${capital(flag.why(runs.get(controller)!, value))}`
+      const what = message`${part('value', `--${flag.name}`)} of ${part('object', controller)} ${how}. ${capital(flag.why(runs.get(controller)!, value))}`
       const origin = flagOrigin(is, controller, flag.name) ?? flagOrigin(was, controller, flag.name)
       yield { controller, flag: flag.name, now: value, what, origin }
     }
     for (const [flag, why] of WEAKENING_FLAGS) {
       if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
-      const what = message`--${part('value', flag)} of ${part('object', controller)} is now set. ${capital(why)}`
+      const what = message`${part('value', `--${flag}`)} of ${part('object', controller)} is now set. ${capital(why)}`
       yield { controller, flag, now: 'true', what, origin: flagOrigin(is, controller, flag) }
     }
   }
@@ -183,7 +183,7 @@ function* missing(flux: Flux, others: readonly NonNullable<Flux>[]): Iterable<Lo
     for (const controller of known) {
       if (on.includes(controller)) continue
       const runs = controllersByName(flux).get(controller)!
-      const what = message`--${part('value', flag.name)} is set on all other clusters, not for ${part('object', controller)} here. ${capital(flag.why(runs, ''))}`
+      const what = message`${part('value', `--${flag.name}`)} is set on all other clusters, not for ${part('object', controller)} here. ${capital(flag.why(runs, ''))}`
       yield { controller, flag: flag.name, now: '', what, origin: undefined, isNew: true }
     }
   }
@@ -205,7 +205,7 @@ function* partial(flux: Flux): Iterable<Loss> {
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
       const met = listed(others.map(name => part('object', name)))
-      const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}. ${capital(flag.why(runs.get(controller)!, ''))}`
+      const what = message`${part('value', `--${flag.name}`)} is set for ${met}, but not for ${part('object', controller)}. ${capital(flag.why(runs.get(controller)!, ''))}`
       // the patch that missed is most likely the one that matched the others
       const places = [controller, ...others].flatMap(name => flagOrigin(flux, name, flag.name) ?? [])
       yield { controller, flag: flag.name, now: '', what, origin: places[0] }
@@ -232,8 +232,8 @@ function weakenedViolation(index: FleetIndex, root: FleetNode, loss: Loss): Viol
     fix: instance
       ? instance.fix
       : isNew
-        ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
-        : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
+        ? message`Set ${part('value', `--${flag}`)} on ${part('object', controller)}, as the other clusters do.`
+        : message`Restore ${part('value', `--${flag}`)} on ${part('object', controller)}, and check that the patch's target matches it.`,
   })
 }
 
@@ -272,8 +272,8 @@ function* instanceElsewhere(subject: Subject, { index }: RuleContext): Iterable<
     const isOff = lockdownValue(flags, flag) === ''
     if (!flag.controllers.includes(runs) || !isOff || lockdownValue(installed, flag) === '') continue
     yield subject.violation(['spec', 'template', 'spec', 'containers', 0, 'args'], `${id.name} ${flag.name} `, {
-      message: message`${subject.who} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has. ${capital(flag.why(runs, ''))}. Allowed: the flag on every instance.`,
-      fix: message`Add --${part('value', flag.name)} to the container's args.`,
+      message: message`${subject.who} runs ${part('object', runs)} without ${part('value', `--${flag.name}`)}, which the installed instance has. ${capital(flag.why(runs, ''))}. Allowed: the flag on every instance.`,
+      fix: message`Add ${part('value', `--${flag.name}`)} to the container's args.`,
     })
   }
 }

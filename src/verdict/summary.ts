@@ -232,20 +232,25 @@ export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] 
   const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
     JSON.stringify([code, state, message, fix, code === 'kustomize-missing' ? '' : origin, blocksApply ?? false, since])
   const buildOf = ({ state, node }: NodeFailure) => `${state} ${node}`
+  const placeOf = ({ state, origin }: NodeFailure) => `${state} ${placeText(origin)}:${origin.column}`
   const textOf = ({ message, origin }: NodeFailure) => JSON.stringify([message, placeText(origin)])
   const leading = new Set(failures.filter(one => !one.follows).map(buildOf))
-  const [led = [], others = []] = [true, false].map(isLed =>
-    failures.filter(one => (one.follows === true && leading.has(buildOf(one))) === isLed),
-  )
-  const followers = Map.groupBy(led, buildOf)
-  return [...Map.groupBy(others, keyOf).values()].map(all => ({
+  const isBelow = (one: NodeFailure) => one.follows === true && leading.has(buildOf(one))
+  const ofFlux = ({ code, origin }: NodeFailure) => code === 'flux-invalid' && origin.file !== ''
+  const causes = new Set(failures.filter(one => !isBelow(one) && !ofFlux(one)).map(placeOf))
+  // what Flux rejects where another error stands: one edit corrects both
+  const leaderOf = (one: NodeFailure) =>
+    isBelow(one) ? buildOf(one) : ofFlux(one) && causes.has(placeOf(one)) ? placeOf(one) : ''
+  const followers = Map.groupBy(failures, leaderOf)
+  const below = (one: NodeFailure) => [buildOf(one), placeOf(one)].flatMap(key => followers.get(key) ?? [])
+  return [...Map.groupBy(followers.get('') ?? [], keyOf).values()].map(all => ({
     failure: all[0]!,
     nodes: distinct(all.map(({ node }) => node)).filter(node => node !== ''),
     clusters: distinct(all.map(({ cluster }) => cluster)),
     tenants: distinct(all.map(({ tenant }) => tenant)),
-    followers: [
-      ...new Map(all.flatMap(one => followers.get(buildOf(one)) ?? []).map(one => [keyOf(one), one])).values(),
-    ].filter(one => textOf(one) !== textOf(all[0]!)),
+    followers: [...new Map(all.flatMap(below).map(one => [keyOf(one), one])).values()].filter(
+      one => textOf(one) !== textOf(all[0]!),
+    ),
   }))
 }
 

@@ -136,8 +136,8 @@ describe('on each surface', () => {
     expect(printed).toContain(JSON.stringify(`${ended(one!.message)} ${one!.fix}`).slice(1, -1))
   })
 
-  /** A code span of punctuation only, or with the quotes of another form in it. */
-  const GARBLED = /(?<!`)`[).,;:(]+`(?!`)|(?<!`)`"[^"`]+"`(?!`)/
+  /** A code span of punctuation only, with the quotes of another form in it, or of a part of an option. */
+  const GARBLED = /(?<!`)`[).,;:(]+`(?!`)|(?<!`)`"[^"`]+"`(?!`)|--`/
 
   test.for(['the comment', 'the check run'])('%s has no quotation within another one', name => {
     const faults = [...verdicts].flatMap(([id, verdict]) => {

@@ -11,7 +11,7 @@ import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { type Binding, readBinding } from '../../kube/rbac/binding.ts'
-import { accountOf, userInfo } from '../../kube/rbac/policy-rule.ts'
+import { accountOf, type ResourceRequest, userInfo } from '../../kube/rbac/policy-rule.ts'
 import { lackingCause } from '../capsule/tenant-owners.ts'
 import { type Rule, type RuleContext, Subject, serverWords, type Violation, type Wording } from '../model/rule.ts'
 import { fluxMarks } from '../ownership/apply-marks.ts'
@@ -127,6 +127,7 @@ function* answers(
       ({ object, without, message: text }) => object === one.object && without === one.without && text === one.message,
     )
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
+  const denied: { readonly place: AccountPlace; readonly certain: readonly RightRefusal[] }[] = []
   for (const group of groups.values()) {
     const unapplied = new Map([...absent, ...unsure])
     const place = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '', unapplied }
@@ -139,7 +140,7 @@ function* answers(
       ],
     }))
     const certain = asked.filter(({ reasons }) => reasons.length === 0).map(({ refusal }) => refusal)
-    yield* refusals(context, place, certain)
+    denied.push({ place, certain })
     const unknown = asked.filter(({ reasons, refusal }) => reasons.length > 0 && isDeciding(refusal))
     if (unknown.length > 0) yield unknownRights(context, place, unknown)
     const failing = new Set(asked.flatMap(({ refusal }) => (isDeciding(refusal) ? [refusal.object] : [])))
@@ -147,6 +148,12 @@ function* answers(
     for (const [without, all] of Map.groupBy(applied, one => one.without)) {
       if (without in CONSEQUENCES) yield lesser(context, place, without as keyof typeof CONSEQUENCES, all)
     }
+  }
+  const without = denied.filter(({ certain }) => certain.some(isDeciding))
+  for (const same of Map.groupBy(without, ({ place }) => rightsCause(context.index, place)).values()) {
+    const alike = same.map(({ place }) => place.namespace)
+    const requests = same.flatMap(({ certain }) => certain.map(({ request }) => request))
+    for (const { place, certain } of same) yield* refusals(context, { ...place, alike }, certain, requests)
   }
 }
 
@@ -207,18 +214,24 @@ function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boo
 const isDeciding = ({ without }: RightRefusal) => !(without in CONSEQUENCES)
 
 /** One finding per object that would not be applied, grouped by the role that lacks the rights. */
-function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Violation> {
+function* refusals(
+  context: RuleContext,
+  place: AccountPlace,
+  certain: readonly RightRefusal[],
+  requests: readonly ResourceRequest[],
+): Iterable<Violation> {
   const { index } = context
   const deciding = certain.filter(isDeciding)
-  const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   // the rule capsule-account-rights reports what an owner of a Capsule Tenant lacks in its own namespace
   const isBound = ownBindings(index, place).some(({ namespace }) => namespace === place.namespace)
   const missing = isBound ? [] : ['patch', 'impersonate'].map(verb => lackingCause(verb, place.user))
   const move = moveCause(place.node.kustomization)
+  const rights = rightsCause(index, place)
   for (const [object, all] of Map.groupBy(deciding, one => one.object)) {
     const [first] = all
     const unbound = unboundAccount(context, place, object)
     const isTaken = takesAway(context, place, first!)
+    const isLost = isTaken && ownBindings(index, place).length === 0
     const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
     const value = `${place.user} ${first!.request.verb} ${first!.request.resource}`
     yield new Subject({ node: place.node, object }).violation(['metadata', 'name'], value, {
@@ -228,7 +241,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
         unbound?.fix ??
         missingRoleFix(first!) ??
         rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: unbound ? accountCause(place.user, unbound.origin) : rightsCause(index, place),
+      cause: unbound ? accountCause(place.user, unbound.origin) : isLost ? hashOf([rights, place.namespace]) : rights,
       follows: [...(isTaken ? lostCauses(index, context.before, place) : []), ...(move ? [move] : []), ...missing],
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
       ...(all.every(isCreation) ? { isOfNew: true as const } : {}),

@@ -40,6 +40,8 @@ export interface AccountPlace {
   readonly namespace: string
   /** Roles and bindings that Flux does not apply, with the reason. */
   readonly unapplied?: ReadonlyMap<string, string>
+  /** All namespaces in which the same edit gives it what it lacks. */
+  readonly alike?: readonly string[]
 }
 
 const MAX_ROLES = 3
@@ -125,8 +127,10 @@ export function rightsFix(
   reader: string,
 ): Message {
   const { first, binding, role } = editedRights(index, place)
+  const { alike = [], namespace } = place
+  const asked = alike.length > 1 ? requests.map(one => ({ ...one, namespace })) : requests
   const rules = listed(
-    [...leastRules(requests, new Set()).values()].flat().map(rule => message`${part('text', ruleText(rule))}`),
+    [...leastRules(asked, new Set()).values()].flat().map(rule => message`${part('text', ruleText(rule))}`),
     ' and ',
   )
   const beside = role?.object ?? binding
@@ -141,7 +145,11 @@ export function rightsFix(
   const to = beside ? message` (${positionOf(beside)})` : message``
   if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
   const where =
-    place.namespace === '' ? message`a ClusterRole` : message`a Role in namespace ${part('object', place.namespace)}`
+    place.namespace === ''
+      ? message`a ClusterRole`
+      : alike.length > 1
+        ? message`a Role in each of the namespaces ${listed(alike.map(one => part('object', one)))}`
+        : message`a Role in namespace ${part('object', place.namespace)}`
   const near =
     binding && first ? message`, beside ${objectPart(first.kind, first.namespace, first.name)}${to}` : message``
   return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
@@ -173,11 +181,11 @@ function gatheredRole(index: FleetIndex, node: FleetNode, { root }: KubeObject, 
   return written.find(one => one.root.origin.file === root.origin.file) ?? written[0]
 }
 
-/** What an account may not do in a namespace is one cause, whatever it should apply there: clusters share it where they share the edit. */
+/** What an account may not do is one cause, whatever it should apply: clusters and namespaces share it where they share the edit. */
 export function rightsCause(index: FleetIndex, place: AccountPlace): string {
   const { binding, role } = editedRights(index, place)
   const edited = role ? role.object.root.origin : binding && originAt(binding.root, ROLE_NAME)
-  return hashOf(['rights', place.user, place.namespace, placeText(edited)])
+  return hashOf(['rights', place.user, place.namespace === '' ? 'cluster' : '', placeText(edited)])
 }
 
 /** The tenant's topmost Kustomization above a node: those below it are the tenant's. */

@@ -9,10 +9,10 @@ import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/kustomi
 import { ACCOUNT_FIELD } from '../../kube/flux-kinds.ts'
 import { at, canonical, isTrue, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
-import { RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
+import { displayRbac, RBAC_GROUP, readBinding } from '../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/policy-rule.ts'
 import { type Rule, Subject, type Violation, type Wording } from '../model/rule.ts'
-import { subjectText } from '../rbac/binding-subjects.ts'
+import { bindingCause, subjectText } from '../rbac/binding-subjects.ts'
 import { type ClusterChange, deletedObjects, isKept, pruner, prunesAtEnd, prunesNow, removalOf } from './deletions.ts'
 
 /**
@@ -97,9 +97,10 @@ function violation(
     new Subject({ node, object }).violation(ACCOUNT_FIELD, `${of.kind} ${of.namespace}/${of.name}`, wording)
   if (kept) {
     const how = lostText(support, kept)
+    const young = readBinding(kept)
     return found({
       origin: changedAt(support, kept),
-      follows: [objectCause(idOf(kept))],
+      follows: [objectCause(idOf(kept)), ...(young ? [bindingCause(displayRbac(young))] : [])],
       message: message`${deletes}, which ${how}. Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
       fix: message`Restore the subjects and the role of ${what}.`,
     })

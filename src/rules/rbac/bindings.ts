@@ -89,7 +89,7 @@ function evaluateTenant({ index }: RuleContext, { node, id }: Subject, bound: Bo
   if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
   return {
     ...(isOfKubernetes(bound) ? {} : { level: 'warning' as const }),
-    why: message`it is not one of tenant ${quoted('tenant', tenant)}. Allowed: accounts of the tenant's own namespaces.`,
+    why: message`the subject does not belong to tenant ${quoted('tenant', tenant)}. Allowed: accounts of the tenant's own namespaces.`,
     fix: message`Replace the subject with an account of the tenant's namespaces, or ask a fleet admin to bind it.`,
   }
 }

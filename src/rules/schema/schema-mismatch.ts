@@ -278,8 +278,8 @@ function problemText(problem: Problem, who: MessagePart, server: Message): { mes
     case 'wrong-type':
     case 'bad-format':
       return {
-        message: message`${who}: ${field} is ${part('value', problem.found)}. Allowed: ${part('value', problem.allowed)}.${consequence(problem)}`,
-        fix: message`Set ${field} to ${part('value', problem.allowed)}.`,
+        message: message`${who}: ${field} is ${part('text', problem.found)}. Allowed: ${part('text', problem.allowed)}.${consequence(problem)}`,
+        fix: message`Set ${field} to ${part('text', problem.allowed)}.`,
       }
     case 'not-allowed':
       return {
@@ -288,7 +288,7 @@ function problemText(problem: Problem, who: MessagePart, server: Message): { mes
       }
     case 'forbidden-field':
       return {
-        message: message`${who}: ${field} may not stand here. Allowed: ${part('value', problem.allowed)}.`,
+        message: message`${who}: ${field} may not stand here. Allowed: ${part('text', problem.allowed)}.`,
         fix: message`Remove ${field}.`,
       }
     case 'immutable':
@@ -303,12 +303,12 @@ function problemText(problem: Problem, who: MessagePart, server: Message): { mes
       }
     case 'no-match':
       return {
-        message: message`${who}: ${field} matches none of the alternatives that ${server} allows. Allowed: ${part('value', problem.allowed)}.`,
+        message: message`${who}: ${field} matches none of the alternatives that ${server} allows. Allowed: ${part('text', problem.allowed)}.`,
         fix: message`Change ${field} so that it matches.`,
       }
     case 'duplicate':
       return {
-        message: message`${who}: ${field} is a duplicate. Allowed: ${part('value', problem.allowed)}.`,
+        message: message`${who}: ${field} is a duplicate. Allowed: ${part('text', problem.allowed)}.`,
         fix: message`Remove ${field}, or merge it into the other item.`,
       }
     case 'unknown-kind':
@@ -320,7 +320,7 @@ function problemText(problem: Problem, who: MessagePart, server: Message): { mes
 
 /** What a missing field must contain, if not any value will do. */
 const neededText = ({ allowed, names }: Problem): Message =>
-  names === undefined && allowed !== 'a value' ? message` Needed: ${part('value', allowed)}.` : message``
+  names === undefined && allowed !== 'a value' ? message` Needed: ${part('text', allowed)}.` : message``
 
 function allowedWords({ names }: Problem): Message {
   if (names === undefined) return message``

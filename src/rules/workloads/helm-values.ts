@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../base/errors.ts'
-import { message } from '../../base/message.ts'
+import { message, part } from '../../base/message.ts'
 import { oncePer } from '../../base/once-per.ts'
 import type { Origin } from '../../base/origin.ts'
 import type { FleetIndex } from '../../fleet/facts/fleet-index.ts'
@@ -183,7 +183,7 @@ const valueText = (node: Node | undefined) => textOf(node) ?? 'set'
 
 function violation(subject: Subject, path: Path, { what, value }: Wish): Violation {
   return subject.violation(path, `${what} ${value}`, {
-    message: message`${subject.who} requests ${quoted('value', what)} at ${quoted('field', pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
+    message: message`${subject.who} requests ${part('text', what)} at ${quoted('field', pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
     fix: message`Remove the value, or ask a fleet admin to install the chart.`,
   })
 }

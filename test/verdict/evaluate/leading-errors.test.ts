@@ -83,6 +83,23 @@ test('a patch that finds nothing although all else builds is an error of its own
   ).toEqual([['patch: matches no ConfigMap named "wbe" in namespace "apps"', 'Did you mean "web"?', []]])
 })
 
+test('what Flux rejects where another error stands is below that one', () => {
+  const waits = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: more, namespace: apps}
+spec:
+  dependsOn: [{name: a, namespace: 5}]
+  path: ./more
+  sourceRef: {kind: GitRepository, name: dev-team}
+`
+  const dev = { 'deploy/kustomization.yaml': 'resources: [more.yaml]\n', 'deploy/more.yaml': waits }
+  const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { revisionSet: 'c' })
+  const groups = groupFailures(verdict.errors).filter(({ failure }) => failure.origin.file === 'deploy/more.yaml')
+  expect(groups.map(({ failure, followers }) => [failure.code, followers.map(one => one.code)])).toEqual([
+    ['invalid-object', ['flux-invalid']],
+  ])
+})
+
 test('what follows from a part whose violation blocks is no error besides, and nothing of it is called deleted', () => {
   const web = (more = '') => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: apps${more}}\n`
   const dev = (more?: string) => ({
