@@ -93,14 +93,17 @@ async function survey(
   const url = equals > 0 ? given.slice(0, equals) : ((await remoteUrl(dir)) ?? '')
   const name = url.replace(/^.*?([^/:]+\/[^/]+?)(?:\.git)?$/, '$1') || basename(dir) || dirname(dir)
   const replay = new FleetReplay(dir, url, branch ?? (await defaultBranch(dir)), clones)
-  const started = performance.now()
+  const started = process.cpuUsage()
   const { verdict } = await replay.evaluate('HEAD')
   const first = firstResult(verdict)
-  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(started)
+  const seconds = (user + system) / 1e6
   const changes: Evaluated[] = []
   for (const commit of await lastCommits(dir, history)) {
     // a process is not asked to hold the trees of a whole history
-    changes.push(await replay.change(commit))
+    const change = await replay.change(commit).catch(unreadable)
+    if (typeof change === 'string') console.error(`  ${name} ${commit.slice(0, 10)} is not counted: ${change}`)
+    else changes.push(change)
   }
   const plants = plant > 0 && first.result !== NO_FLEET ? await plantAttacks(name, await replay.open(), plant) : []
   return { name, seconds, verdict, first, changes, plants }
