@@ -12,7 +12,8 @@ const onlyOnRedis = findProgram('redis-server') === undefined ? [] : [...ON_REDI
 export default defineConfig({
   test: {
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // an API server and a controller start in one, beside whatever else the machine does
+    hookTimeout: 240_000,
     passWithNoTests: false,
     // A loaded CI machine gets a second attempt, and test/repository/runner/run.ts a third, alone; test/repository/runner/sum-up.ts lists every test that needed one.
     retry: process.env.CI ? 1 : 0,

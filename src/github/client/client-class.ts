@@ -28,13 +28,46 @@ type ClientOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
 
 type Throttle = Extract<ClientOptions['throttle'], { onRateLimit: unknown }>
 
-const atOnce = { key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }) }
+/** Requests of one installation, or of one client without, that are under way at once. */
+const MOST_AT_ONCE = 10
+
+const lanes = new Map<string, { running: number; readonly waiting: (() => void)[] }>()
+
+async function amongTen<T>(id: string, run: () => Promise<T>): Promise<T> {
+  const lane = lanes.get(id) ?? { running: 0, waiting: [] }
+  lanes.set(id, lane)
+  if (lane.running < MOST_AT_ONCE) lane.running++
+  else await new Promise<void>(resolve => lane.waiting.push(resolve))
+  try {
+    return await run()
+  } finally {
+    const next = lane.waiting.shift()
+    if (next) next()
+    else if (--lane.running === 0) lanes.delete(id)
+  }
+}
+
+type Run = (...args: unknown[]) => Promise<unknown>
+
+const limited = {
+  key: (id: string) => ({
+    schedule: (_: unknown, run: Run, ...args: unknown[]) => amongTen(id, () => run(...args)),
+  }),
+}
+const atOnce = {
+  on: () => {},
+  schedule: (run: Run, ...args: unknown[]) => run(...args),
+  key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }),
+}
 
 /**
- * Octokit's own throttling keeps to ten requests at once. `paceWrites` decides when writes go, and the queue handles a
- * rate limit: it knows when to come back and does not occupy a worker meanwhile.
+ * Octokit's throttling keeps to ten requests at once, counted here: its own limiters wait for 18 timers in a row for each
+ * request. `paceWrites` decides when writes go, and the queue handles a rate limit: it knows when to come back and does
+ * not occupy a worker meanwhile.
  */
 export const LIMITS_ARE_THROWN = {
+  global: limited as unknown as NonNullable<Throttle['global']>,
+  retryLimiter: atOnce as unknown as NonNullable<Throttle['retryLimiter']>,
   write: atOnce as unknown as NonNullable<Throttle['write']>,
   notifications: atOnce as unknown as NonNullable<Throttle['notifications']>,
   onRateLimit: () => false,

@@ -16,7 +16,8 @@ export const ALL = 'all'
 const UNKNOWN = SHORTEST - 1
 
 /** These start git some thousand times, and starting a program takes ten times as long in a process that has grown. */
-const WHILE_SMALL = /^test\/(?:surface\/cli|base\/git|attacks\/command-line)/
+const WHILE_SMALL =
+  /^test\/(?:surface\/cli|base\/git|attacks\/command-line|verdict\/fix\/(?:certain-edits|fix-patch)|github\/git\.|tenants\/onboard\/flux-create|rules\/sealed-key-form)/
 
 /**
  * The longest files begin first, so that no core is left with one of them, after those that start many programs; durations of
