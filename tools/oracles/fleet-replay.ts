@@ -116,7 +116,6 @@ export class FleetReplay {
     const known = this.#trees.get(ref)
     if (known) return known
     if (this.#trees.size > 8) this.#trees = new Map()
-    // a copy may lack large files, which nothing may ask for
     const read = openCommit(this.#dir, ref)
     this.#trees.set(ref, read)
     return read

@@ -25,7 +25,6 @@ interface FirstResult {
 /** One repository as it was evaluated. */
 export interface Surveyed {
   readonly name: string
-  /** Of processors, for the first result. */
   readonly seconds: number
   /** The state by itself. */
   readonly verdict: Verdict

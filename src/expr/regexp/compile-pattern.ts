@@ -16,7 +16,6 @@ export interface Pattern {
   find(text: string, limit: number, spend: (work: number) => void): Match[]
 }
 
-/** Lists of names of fields in SOPS's `encrypted_regex` have more than 1,000. */
 const MAX_LENGTH = 2_000
 const MAX_SIZE = 2_100
 /** Go's regexp refuses repetitions, within each other, that make more copies of a part (regexp/syntax, repeatIsValid). */

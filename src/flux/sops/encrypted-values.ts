@@ -105,10 +105,8 @@ function matched(pattern: Parameters<typeof containsPattern>[0], name: string, s
   try {
     return containsPattern(pattern, name, { spend })
   } catch (error) {
-    if (!(error instanceof BailiwickError) || error.code === 'render-limits') throw error
-    if (error.code === 'kustomize-invalid') return false
-    const fix = 'Write an expression that is shorter, or without classes of Unicode, and encrypt the file again.'
-    throw new BailiwickError('render-limits', error.message, { origin: pattern.origin, fix, cause: error })
+    if (error instanceof BailiwickError && error.code === 'kustomize-invalid') return false
+    throw error instanceof BailiwickError ? new BailiwickError('render-limits', error.message, { cause: error }) : error
   }
 }
 
