@@ -212,7 +212,7 @@ function common(env: Environment, readFile: ReadFile): Config {
 }
 
 function appId(env: Environment): number {
-  const fix = 'copy the "App ID" from the settings page of the GitHub App'
+  const fix = 'copy the "App ID" from the settings page of the GitHub App into APP_ID'
   const text = required(env, 'APP_ID', fix)
   if (!/^[1-9]\d{0,11}$/.test(text)) throw badVariable('APP_ID', 'is not a number', fix)
   return Number(text)

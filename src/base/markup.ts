@@ -116,9 +116,13 @@ export function markdownOf({ parts }: Message, max = 1500): string {
 
 const MAX_PART = 200
 
+/** Without quotes around it, and without the backslashes that those need. */
+const plainly = (one: MessagePart): string =>
+  one.text.startsWith('"') ? unquoted(one).replace(/\\(["\\])/g, '$1') : unquoted(one)
+
 function typed(one: MessagePart, left: number): string {
   if (one.type === 'code') return ownCode(one.value)
-  if (one.type !== 'text') return code(unquoted(one), MAX_PART)
+  if (one.type !== 'text') return code(plainly(one), MAX_PART)
   const [before, after] = [/^\s/, /\s$/].map(space => (space.test(one.text) ? ' ' : ''))
   return `${before}${prose(one.text, left)}${after}`
 }
@@ -156,7 +160,7 @@ export function htmlOf({ parts }: Message): string {
 }
 
 function typedHtml(one: MessagePart): string {
-  return one.type === 'text' ? sentence(one.text.slice(0, MAX_TEXT)) : codeOf(unquoted(one))
+  return one.type === 'text' ? sentence(one.text.slice(0, MAX_TEXT)) : codeOf(plainly(one))
 }
 
 const codeOf = (text: string) => `<code>${htmlText(text)}</code>`

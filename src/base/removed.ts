@@ -42,6 +42,10 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['bailiwick sops updatekeys', 'Nothing was encrypted. Run `sops updatekeys` of SOPS on each file.'],
   ['bailiwick policy', 'Run `bailiwick check`: what a policy denies or could not be asked is a finding.'],
   ['bailiwick completion', 'Remove the line from the startup file of the shell.'],
+  ...['--watch', 'bailiwick watch'].map(
+    name =>
+      [name, 'Run `watchexec -- bailiwick check --color never`, or `entr`, which run any command again.'] as const,
+  ),
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

@@ -13,17 +13,7 @@ export function textOf(node: Node | undefined): string | undefined {
 }
 
 /** A field of type []string; as textOf. */
-export function textsOf(node: Node | undefined): string[] | undefined {
-  if (node === undefined || isNull(node)) return []
-  if (node.type !== 'list') return undefined
-  const texts: string[] = []
-  for (const item of node.items) {
-    const text = textOf(item)
-    if (text === undefined) return undefined
-    texts.push(text)
-  }
-  return texts
-}
+export const textsOf = (node: Node | undefined): string[] | undefined => listOf(node, textOf)
 
 /** A field of type map[string]string; as textOf. */
 export function textMapOf(node: Node | undefined): ReadonlyMap<string, string> | undefined {

@@ -172,7 +172,7 @@ export function refuseLink(tree: Tree, path: string, origin: Origin): void {
   if (type === 'symlink') {
     throw new BailiwickError(
       'kustomize-unsupported',
-      `${JSON.stringify(path)}: symlink. Flux does not include symlinks in an artifact`,
+      `${JSON.stringify(path)}: is a symlink, which Flux does not include in an artifact`,
       {
         origin,
         rule: 'kustomize-symlink',

@@ -133,7 +133,7 @@ function metricsToken(env: Environment): string | undefined {
   throw badVariable(
     'METRICS_TOKEN',
     'is shorter than 16 characters, or has spaces',
-    'generate one with `openssl rand -hex 32`',
+    'generate a token with `openssl rand -hex 32`',
   )
 }
 
@@ -145,7 +145,8 @@ export interface WebhookSecrets {
   readonly webhookSecretPrevious: string | undefined
 }
 
-const FIX = 'generate one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
+const FIX =
+  'generate a webhook secret with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
 
 /** Reads the webhook secrets. Throws `config` if one is missing or too easy to guess. */
 export function readWebhookSecrets(env: Environment): WebhookSecrets {

@@ -119,7 +119,9 @@ export async function statementOf(
     page,
   }: { readonly own: CommitOutcome; readonly shown: CommitOutcome; readonly page?: string | undefined },
 ): Promise<Statement> {
-  const certain = await fixesHere(subject, pull, own)
+  const fixes = readFixes(own)
+  const head = own.tree && fixes.length > 0 && (await subject.installation.content(subject.repository, pull.head.sha))
+  const certain = own.tree && head ? fixesAtHead(fixes, own.tree, head) : []
   const body = commentOf(shown.outcome, {
     ...shown.context,
     fixes: certain,
@@ -131,16 +133,6 @@ export async function statementOf(
     ...(body === undefined ? {} : { body }),
     fixes: certain.map(offered),
   }
-}
-
-async function fixesHere(
-  { installation, repository }: Case,
-  pull: PullRequest,
-  evaluated: CommitOutcome,
-): Promise<readonly Fix[]> {
-  const fixes = readFixes(evaluated)
-  if (fixes.length === 0 || !evaluated.tree) return []
-  return fixesAtHead(fixes, evaluated.tree, await installation.content(repository, pull.head.sha))
 }
 
 function offered({ id, path, first, last, lines, findings }: OfferedFix): OfferedFix {

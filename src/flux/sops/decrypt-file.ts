@@ -272,7 +272,7 @@ class Writer {
     if (resolved === undefined || text === '<<') return this.#give(place.path, 'looks like a number or a date')
     const isText = text !== '' && resolved === text && !NO_TEXT.test(text)
     if (!isText) return `"${text.replace(/["\\]/g, '\\$&')}"`
-    return isPlainText(text, false) ? text : `'${text.replaceAll("'", "''")}'`
+    return isPlainText(text) ? text : `'${text.replaceAll("'", "''")}'`
   }
 
   #literal(text: string, place: WritePlace): string {

@@ -21,7 +21,7 @@ const BOOLEANS = new Map([
   ['FALSE', false],
 ])
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
-const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+export const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const LONGEST = 64
 const MIN_INT64 = -(2n ** 63n)
 const MAX_UINT64 = 2n ** 64n - 1n
@@ -61,7 +61,7 @@ function resolveNumber(text: string): ScalarValue | undefined {
 }
 
 /** Go's strconv.ParseInt with base 0, then ParseUint; undefined where neither takes the text. */
-function parseInteger(plain: string): number | bigint | undefined {
+export function parseInteger(plain: string): number | bigint | undefined {
   const match = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]+)|(0|[1-9][0-9]*))$/.exec(plain)
   if (!match) return undefined
   const [, sign, hex, binary, octal, oldOctal, decimal] = match

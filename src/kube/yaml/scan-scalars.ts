@@ -1,6 +1,6 @@
 import {
   COLON,
-  type Cursor,
+  Cursor,
   END,
   HASH,
   isBlank,
@@ -128,6 +128,12 @@ export function scanQuoted(cursor: Cursor): string {
   return parts ? parts.finish() + last : last
 }
 
+/** The value of the quoted scalar that a text begins with, and what stands behind its quote; throws as `scanQuoted`. */
+export function quotedIn(text: string): { readonly value: string; readonly rest: string } {
+  const cursor = new Cursor(text, (line, column) => ({ repository: '', file: '', line, column }))
+  return { value: scanQuoted(cursor), rest: cursor.text.slice(cursor.at, -1) }
+}
+
 /** Where the text before a line break ends, without the blanks before the break. */
 function lastText(text: string, from: number, to: number): number {
   let end = to
@@ -184,7 +190,7 @@ function refuseEscape(cursor: Cursor): never {
 }
 
 /** What a letter behind a backslash stands for in double quotes, where no YAML reader disagrees (YAML 1.1 and 1.2, 5.7). */
-export const ESCAPES: ReadonlyMap<string, string> = new Map(
+const ESCAPES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '0': '\0',
     a: '\x07',

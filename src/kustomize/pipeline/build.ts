@@ -6,9 +6,8 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { Entry, Part } from '../entry.ts'
 import type { SortOptions } from '../fields/build-settings.ts'
 import type { Kustomization } from '../fields/kustomization.ts'
-import { idsOf, type RawId } from '../replace/source-value.ts'
 import { annotationsAsText, localConfig } from '../resource/load-resources.ts'
-import { type Resource, toKubeObject } from '../resource/resource.ts'
+import { type Resource, type ResourceId, toKubeObject } from '../resource/resource.ts'
 import { FIRST_KINDS, LAST_KINDS } from '../resource/resource-list.ts'
 import { toPlain } from '../resource/round-trip.ts'
 import { type Accumulated, Accumulation, type AccumulationOptions } from './accumulate.ts'
@@ -98,7 +97,7 @@ function sortObjects(resources: readonly Resource[], options: SortOptions | unde
   if (order.text === 'fifo')
     return legacy ? invalid('sortOptions.legacySortOptions: not allowed with the order fifo', origin) : resources
   const places = placesOf(legacy?.first.map(textOf) ?? FIRST_KINDS, legacy?.last.map(textOf) ?? LAST_KINDS)
-  const keyed = resources.map(resource => ({ resource, ...sortKey(idsOf(resource)[0]!, places) }))
+  const keyed = resources.map(resource => ({ resource, ...sortKey(resource.writtenIds[0]!, places) }))
   return keyed.sort(compare).map(({ resource }) => resource)
 }
 
@@ -119,7 +118,7 @@ interface Key {
   readonly id: Buffer
 }
 
-function sortKey({ group, version, kind, namespace, name }: RawId, places: ReadonlyMap<string, number>): Key {
+function sortKey({ group, version, kind, namespace, name }: ResourceId, places: ReadonlyMap<string, number>): Key {
   return {
     place: places.get(kind) ?? 0,
     kind,

@@ -14,7 +14,6 @@ import {
   type FieldOptions,
   type FoundNode,
   findSource,
-  idsOf,
   lookUpStep,
   type Replacement,
   type ReplacementTarget,
@@ -195,7 +194,7 @@ class TargetSelection {
     for (const one of reject) {
       if ((one.labelSelector || one.annotationSelector) && selectsNotes(one, resource)) return false
     }
-    const ids = idsOf(resource)
+    const ids = resource.writtenIds
     this.budget.spend('steps', ids.length * (1 + reject.length), this.target.origin)
     return ids.some(id => this.selected.matches(id)) && !this.rejected.some(one => ids.some(id => one.matches(id)))
   }

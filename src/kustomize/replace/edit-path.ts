@@ -265,7 +265,7 @@ function writtenForms(value: Node, expression: Entry): string[] {
     return refuse('for a value that is not one line of text', value, expression)
   const text = writtenText(value)
   if (typeof value.value !== 'string' || value.untyped) return [text.trim()]
-  const needsQuotes = value.quoted || resolvePlain(text) !== text || !isPlainText(text, false)
+  const needsQuotes = value.quoted || resolvePlain(text) !== text || !isPlainText(text)
   if (!needsQuotes) return [text]
   if (/[^ -~]|["'\\]/.test(text)) return refuse('for text with special characters', value, expression)
   return [`"${text}"`, `'${text}'`]
@@ -278,16 +278,15 @@ function refuse(what: string, value: Node, expression: Entry): never {
 }
 
 /**
- * Whether go-yaml's emitter writes a text without quotes; `flow` is between brackets (yaml_emitter_analyze_scalar). The
+ * Whether go-yaml's emitter writes a text without quotes, outside brackets (yaml_emitter_analyze_scalar). The
  * answer is about printable text of one line; for anything else it is that quotes are needed.
  */
-export function isPlainText(text: string, flow: boolean): boolean {
-  if (text === '') return !flow
+export function isPlainText(text: string): boolean {
+  if (text === '') return true
   if (!/^[ -~\u00a0-\ud7ff]*$/.test(text) || /^ | $/.test(text)) return false
   if (/^(?:---|\.\.\.)/.test(text)) return false
   if (/^[#,[\]{}&*!|>'"%@`]/.test(text) || /^[-?:](?: |$)/.test(text)) return false
-  if (/:(?: |$)| #/.test(text)) return false
-  return !flow || !/[,?[\]{}:]/.test(text)
+  return !/:(?: |$)| #/.test(text)
 }
 
 /** YAML or JSON that stands in a text of an object. */

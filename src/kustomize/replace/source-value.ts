@@ -112,7 +112,7 @@ export class SourceValue {
 /** Finds what a replacement copies. Throws `kustomize-invalid` where that is not exactly one value. */
 export function findSource(resources: readonly Resource[], { from, step, origin }: Replacement): SourceValue {
   if ('value' in from) return new SourceValue(untyped(from.value.text, from.value.origin), step)
-  const matching = resources.filter(resource => idsOf(resource).some(id => isSelected(id, from)))
+  const matching = resources.filter(resource => resource.writtenIds.some(id => isSelected(id, from)))
   const [resource, second] = matching
   if (!resource) return invalid('replacements: source matches no object', from.origin)
   if (second) return invalid('replacements: source matches more than one object', from.origin)
@@ -143,7 +143,7 @@ export function checkNotes(resource: Resource, place: Place, origin: Origin): vo
   throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the individual annotations.' })
 }
 
-function isSelected(id: RawId, { group, version, kind, name, namespace }: ReplacementSource): boolean {
+function isSelected(id: ResourceId, { group, version, kind, name, namespace }: ReplacementSource): boolean {
   if (name && name.text !== id.name) return false
   if (kind && kind.text !== id.kind) return false
   if (namespace && (namespace.text || 'default') !== (id.namespace || 'default')) return false
@@ -241,12 +241,4 @@ function typeOf(value: ScalarValue, text: string, isText: boolean): Type {
   if (typeof value === 'string') return isText || value === text || resolvePlain(text) !== value ? 'text' : 'date'
   const isWhole = /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0?[oO]?[0-9_]+)$/.test(text) && Number.isInteger(value)
   return isWhole ? 'number' : 'fraction'
-}
-
-/** An identity with the namespace as it is written: '' for none. Past ones have the namespace that was in effect. */
-export type RawId = ResourceId
-
-/** The identity that an object has, then those that it had (api/internal/utils, MakeResIds). */
-export function idsOf(resource: Resource): readonly RawId[] {
-  return resource.writtenIds
 }

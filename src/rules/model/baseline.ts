@@ -121,6 +121,6 @@ const originOf = (item: Node, key: string): Origin =>
   (item.type === 'map' ? item.fields.get(key)?.value.origin : undefined) ?? item.origin
 
 function refused(origin: Origin, message: string): BailiwickError {
-  const fix = `Rewrite ${BASELINE_FILE} as: violations: [{fingerprint: "...", rule: ..., object: ...}], errors: [{fingerprint: "...", hides: ["..."]}], or run \`bailiwick baseline\`.`
+  const fix = `Rewrite ${BASELINE_FILE} as \`violations: [{fingerprint: ..., rule: ..., object: ...}], errors: [{fingerprint: ..., hides: [...]}]\`, or run \`bailiwick baseline\`.`
   return new BailiwickError('config', message, { origin, fix })
 }

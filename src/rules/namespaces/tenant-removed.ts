@@ -62,7 +62,7 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
     level: 'warning',
     severity: 'high',
     message: message`Tenant ${quoted('tenant', tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
-    fix: message`Confirm that the tenant is to be removed.`,
+    fix: message`To keep the tenant, restore ${list}. To remove it, merge this change.`,
   })
 }
 

@@ -212,14 +212,12 @@ function named({ by }: ImageCoverage): Message {
   return message`${objectPart(kind, namespace, name)} (${part('path', `${by.origin.file}:${by.origin.line}`)})`
 }
 
-const effect = ({
-  state,
-}: ImageCoverage): 'refused it without a valid signature' | 'reported it without a valid signature' =>
+const effect = ({ state }: ImageCoverage) =>
   state === 'enforced' ? 'refused it without a valid signature' : 'reported it without a valid signature'
 
 function outcome({ state, why }: ImageCoverage): Message {
   if (state === 'audited') return message`Kyverno only reports that, and runs it`
-  if (state === 'unknown') return message`it is not known whether a policy does (${quoted('value', why)})`
+  if (state === 'unknown') return message`it is not known whether a policy does (${part('text', why)})`
   return message`no policy asks for its signature (${quoted('value', why)})`
 }
 

@@ -57,7 +57,7 @@ export const COPY: readonly UsageLine[] = [
 /** The usage of `diff` and `fix`: `own` are the lines that only one of them has. */
 export const copyUsage = (...own: readonly UsageLine[]): readonly UsageLine[] => [DIR, ...own, TEXT_OR_JSON, ...COPY]
 
-/** The usage of `check` and `watch`. */
+/** The usage of `check`. */
 export const CHECK: readonly UsageLine[] = [
   DIR,
   BASE,
@@ -70,7 +70,6 @@ export const CHECK: readonly UsageLine[] = [
     '[--verbose]',
     'list everything: offending lines, how each value came to be, every object that changes with its fields',
   ],
-  ['[--watch]', 'evaluate again whenever a file changes, until Ctrl-C'],
   [`[-o ${[...formats.keys()].join('|')}]`, 'text for people; json, sarif and github (workflow commands) for programs'],
 ]
 

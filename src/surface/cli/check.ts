@@ -20,18 +20,8 @@ export const check: Command = {
   name: 'check',
   usage: CHECK,
   async run(given, io) {
-    const options = copyOptions(given, io.cwd)
-    if (!given.has('watch')) return checkOnce(options, io)
-    const { watchCopy } = await import('./watch-copy.ts')
-    return watchCopy(options, io, () => checkOnce(options, io))
+    return checkOnce(copyOptions(given, io.cwd), io)
   },
-}
-
-/** `bailiwick watch`: runs `check` again whenever a file changes. */
-export const watch: Command = {
-  name: 'watch',
-  usage: CHECK,
-  run: (given, io) => check.run({ ...given, has: name => name === 'watch' || given.has(name) }, io),
 }
 
 async function checkOnce(options: CheckOptions, io: Io): Promise<number> {

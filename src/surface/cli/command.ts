@@ -20,8 +20,6 @@ export interface Io {
   readonly quiet?: boolean
   /** Shows the progress of a long step; absent when no person is waiting. */
   readonly progress?: (stage: string) => void
-  /** Returns a signal for Ctrl-C, which then no longer ends the process; absent when no person can interrupt. */
-  readonly interrupted?: () => AbortSignal
   /** The variables of the process; absent: its own. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }

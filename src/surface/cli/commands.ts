@@ -6,7 +6,6 @@ import type { Command, ListedCommand } from './command.ts'
  */
 export const COMMANDS: readonly ListedCommand[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
-  ['watch', 'Evaluate again whenever a file changes', async () => (await import('./check.ts')).watch],
   ['diff', 'Show how a change alters what the clusters get', async () => (await import('./check.ts')).diff],
   ['fix', 'Show or apply the safe fixes of findings', async () => (await import('./fix.ts')).fix],
   ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],

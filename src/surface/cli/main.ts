@@ -11,7 +11,7 @@ import { errorLine } from './terminal.ts'
 import { helpText } from './usage.ts'
 
 /** Removed commands that checked something: exit code 0 would claim that they still do. */
-const UNCHECKED: ReadonlySet<string> = new Set(['policy', 'replay', 'sops', 'validate'])
+const UNCHECKED: ReadonlySet<string> = new Set(['policy', 'replay', 'sops', 'validate', 'watch'])
 
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or
@@ -39,16 +39,16 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The arguments without a removed output format: a warning names another one, and text is printed. */
+/** The arguments without a removed option or output format: a warning names another one, and text is printed. */
 function withoutRemoved(args: readonly string[], io: Io): readonly string[] {
   for (const [index, arg] of args.entries()) {
     if (arg === '--') break
     const [, short, inline] = /^(-o|--output$|--output=)(.*)$/.exec(arg) ?? []
-    if (short === undefined) continue
-    const warning = removedWarning(`-o ${inline || args[index + 1]}`)
+    const isAlone = short === undefined
+    const warning = removedWarning(isAlone ? arg : `-o ${inline || args[index + 1]}`)
     if (warning === undefined) continue
     io.stderr(`warning: ${warning}\n`)
-    return args.toSpliced(index, inline ? 1 : 2)
+    return args.toSpliced(index, isAlone || inline ? 1 : 2)
   }
   return args
 }

@@ -22,17 +22,6 @@ function clear(): void {
   isShown = false
 }
 
-let interrupt: AbortController | undefined
-
-/** Only for commands that handle Ctrl-C: others must exit (130) at once, which a handler would delay. */
-function interrupted(): AbortSignal {
-  if (!interrupt) {
-    interrupt = new AbortController()
-    process.once('SIGINT', () => interrupt?.abort())
-  }
-  return interrupt.signal
-}
-
 process.exitCode = await main(process.argv.slice(2), {
   stdout(text) {
     clear()
@@ -46,6 +35,5 @@ process.exitCode = await main(process.argv.slice(2), {
   cwd: process.cwd(),
   ...terminalIo(process.env, process.stdout.isTTY === true, process.stdout.columns),
   ...(process.stderr.isTTY ? { progress } : {}),
-  interrupted,
 })
 clear()

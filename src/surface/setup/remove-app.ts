@@ -20,6 +20,10 @@ interface RemoveIo {
  * installation stays where something could not be removed. Returns how much is left. Throws `config`.
  */
 export async function removeApp(file: string, yes: boolean, { env, say, pace }: RemoveIo): Promise<number> {
+  if (!existsSync(file) && env.APP_ID === undefined) {
+    const fix = 'Run it in the folder of that file, or name the file with --env FILE.'
+    throw new BailiwickError('config', `${visible(file)} does not exist, so the App is unknown`, { fix })
+  }
   const own = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
   const { appId, privateKey, githubApiUrl: baseUrl } = readSettings({ ...own, ...env }, one => readConfig(one))
   const app = openApp({ appId, privateKey, baseUrl, pace })

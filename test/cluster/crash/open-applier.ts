@@ -23,19 +23,22 @@ interface ApplierOptions {
 }
 
 export async function openApplier(kubeconfig: string, cluster: string, options: ApplierOptions = {}): Promise<Applier> {
-  const { timeoutMs = 30_000, drift = 'poll', passMs = 3_600_000, called = () => {} } = options
+  const { timeoutMs = 30_000, drift = 'poll', passMs = 3_600_000, called } = options
   const plain = await connect(binding(cluster, kubeconfig), { timeoutMs })
-  const client: ClusterClient = {
-    ...plain,
-    request(...call) {
-      called(new Error('request').stack!)
-      return plain.request(...call)
-    },
-    stream(...call) {
-      called(new Error('stream').stack!)
-      return plain.stream(...call)
-    },
-  }
+  const client: ClusterClient =
+    called === undefined
+      ? plain
+      : {
+          ...plain,
+          request(...call) {
+            called(new Error('request').stack!)
+            return plain.request(...call)
+          },
+          stream(...call) {
+            called(new Error('stream').stack!)
+            return plain.stream(...call)
+          },
+        }
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const watched = new WatchedCluster({ client, drift, fullPassMs: passMs, pollMs: passMs, log, again: () => {} })
   return {

@@ -58,7 +58,7 @@ async function untilOver(world: FluxWorld, awaited: ReadonlyMap<string, NodeStat
     const live = new Map(itemsAt(body, 'items').map(one => [keyOf(one), one]))
     const now = [...live].map(([key, one]) => `${key} ${stringAt(one, 'metadata', 'resourceVersion')}`).join('\n')
     if (now !== print) [print, since] = [now, Date.now()]
-    const isOverAll = [...awaited].every(([key, state]) => isOver(live.get(key), state, revision))
+    const isOverAll = [...awaited].every(([key, state]) => isOver(live, key, state, revision))
     if (Date.now() - since > (isOverAll ? QUIET_MS : SILENT_MS)) return
   }
   throw new Error(`kustomize-controller is not done after ${LIMIT_MS / 1000} s`)
@@ -66,7 +66,8 @@ async function untilOver(world: FluxWorld, awaited: ReadonlyMap<string, NodeStat
 
 const keyOf = (object: Json) => `${stringAt(object, 'metadata', 'namespace')}/${stringAt(object, 'metadata', 'name')}`
 
-function isOver(live: Json | undefined, state: NodeState, revision: string): boolean {
+function isOver(all: ReadonlyMap<string, Json>, key: string, state: NodeState, revision: string): boolean {
+  const live = all.get(key)
   if (state.isDeleted) return live === undefined
   if (live === undefined) return false
   const { generation } = mapAt(live, 'metadata')
@@ -74,7 +75,19 @@ function isOver(live: Json | undefined, state: NodeState, revision: string): boo
   const ready = conditionOf(live, 'Ready')
   if (!ready || jsonAt(ready, 'observedGeneration') !== generation || stringAt(ready, 'status') === 'Unknown')
     return false
-  if (stringAt(ready, 'reason') === 'DependencyNotReady') return true
+  // what it waits for may be there now: then it asks again, on a busy machine much later than after its second
+  if (stringAt(ready, 'reason') === 'DependencyNotReady')
+    return !itemsAt(live, 'spec', 'dependsOn').every(isReadyIn(all, live))
   if (stringAt(conditionOf(live, 'Stalled') ?? null, 'status') === 'True') return true
   return stringAt(live, 'status', 'lastAttemptedRevision') === revision
+}
+
+function isReadyIn(all: ReadonlyMap<string, Json>, dependent: Json): (dependency: Json) => boolean {
+  return dependency => {
+    const namespace = stringAt(dependency, 'namespace') || stringAt(dependent, 'metadata', 'namespace')
+    const live = all.get(`${namespace}/${stringAt(dependency, 'name')}`) ?? null
+    const ready = conditionOf(live, 'Ready') ?? null
+    const { generation } = mapAt(live, 'metadata')
+    return stringAt(ready, 'status') === 'True' && jsonAt(ready, 'observedGeneration') === generation
+  }
 }

@@ -66,8 +66,8 @@ describe('fix', () => {
 
   test.each([
     [
-      ['--watch'],
-      /^error\[usage\]: --watch is not an option of fix\. Allowed: --apply, --base, .* Run bailiwick help fix\.\n$/,
+      ['--wait'],
+      /^error\[usage\]: --wait is not an option of fix\. Allowed: --apply, --base, .* Run bailiwick help fix\.\n$/,
     ],
     [['-o', 'sarif'], /^error\[usage\]: -o "sarif" is not known\. Allowed: text, json\. Run bailiwick help fix\.\n$/],
   ])('%j is refused', async (args, message) => {
@@ -177,9 +177,4 @@ describe('graph', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u001b]/)
     expect(text).not.toMatch(/<img|%%|javascript:|"\]\s*click/)
   })
-})
-
-test('watch is check --watch', async () => {
-  expect((await run('/', 'help', 'watch')).stdout).toContain('--base REF')
-  expect((await run(scratch(), 'watch', '--fleet', 'nowhere', '-o', 'xml')).stderr).toMatch(/^error\[usage\]: -o "xml"/)
 })

@@ -1,16 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { globalOptions, main } from '../../../src/surface/cli/main.ts'
 import { terminalIo } from '../../../src/surface/cli/terminal.ts'
 import { writeInside } from '../../../src/surface/cli/write-inside.ts'
 import { run, scratch, write } from './run-main.ts'
 import { BAD, tenantOnBranch, world } from './situation.ts'
 
-const program = join(import.meta.dirname, '../../../src/surface/cli/bailiwick.js')
 const BASE = ['check', '--fleet', '../fleet', '--base', 'main']
 
 describe('a finding on a terminal', () => {
@@ -118,49 +115,12 @@ test.each([
   expect(terminalIo(env, isTerminal)).toEqual(expected)
 })
 
-describe('check --watch', () => {
-  test('evaluates again after a change, and ends when the person interrupts', async () => {
-    const tenant = tenantOnBranch()
-    const interrupt = new AbortController()
-    let stdout = ''
-    const io = {
-      stdout: (text: string) => {
-        stdout += text
-      },
-      stderr: () => {},
-      stdin: Readable.from([]),
-      cwd: tenant,
-    }
-    const ended = main([...BASE, '--watch'], { ...io, env: {}, interrupted: () => interrupt.signal })
-    await vi.waitUntil(() => /^fail: /m.test(stdout), { timeout: 30_000 })
-    // written again and again: the watch may begin after the first
-    await vi.waitUntil(
-      () => {
-        if (!/^Passed/m.test(stdout))
-          write(tenant, { 'deploy/config.yaml': BAD['deploy/config.yaml'].replace('flux-system', 'apps') })
-        return /^Passed/m.test(stdout)
-      },
-      { timeout: 30_000, interval: 500 },
-    )
-    expect(stdout.startsWith('checking\n')).toBe(true)
-    interrupt.abort()
-    expect(await ended).toBe(130)
-  })
-
-  test('Ctrl-C ends the program with 130', async () => {
-    const child = spawn(process.execPath, [program, ...BASE, '--watch'], {
-      cwd: tenantOnBranch(),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let stdout = ''
-    child.stdout.on('data', part => {
-      stdout += part
-    })
-    const closed = once(child, 'close')
-    await vi.waitUntil(() => /^fail: /m.test(stdout), { timeout: 30_000 })
-    child.kill('SIGINT')
-    expect(await closed).toEqual([130, null])
-  })
+test('a removed --watch evaluates once, and warns', async () => {
+  const warnings: string[] = []
+  const io = { stdout: () => {}, stderr: (text: string) => void warnings.push(text), stdin: Readable.from([]) }
+  expect(await main([...BASE, '--watch'], { ...io, cwd: tenantOnBranch(), env: {} })).toBe(1)
+  expect(warnings.join('')).toMatch(/^warning: --watch: removed\. Run `watchexec/m)
+  expect(await main(['watch'], { ...io, cwd: '/', env: {} })).toBe(2)
 })
 
 test('a file is replaced as a whole, keeps its mode, and leaves nothing beside it', async () => {

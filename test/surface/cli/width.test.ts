@@ -64,7 +64,6 @@ const runsOf = (fleet: string, { tenant, namespace, cluster }: Names): Record<st
     ['check', fleet, '--tenant', tenant],
     ['check', fleet, '--cluster', cluster],
   ],
-  watch: 'prints the same text as check',
   diff: [['diff', fleet]],
   fix: [['fix', fleet]],
   render: 'prints manifests',

@@ -42,6 +42,11 @@ const OURS = [
 const named = (lines: readonly string[]) =>
   lines.map(line => line.replace(/^(?:left|removed): | \(not removed yet.*/g, ''))
 
+test('elsewhere than at its settings it says where to run it, not which settings are missing', async () => {
+  const removed = removeApp('no-such-file', false, { env: {}, say: () => undefined })
+  await expect(removed).rejects.toThrow('no-such-file does not exist, so the App is unknown')
+})
+
 test('lists what the App left, and changes nothing', async () => {
   const { left, lines } = await remove(false)
   expect(left).toBe(OURS.length)

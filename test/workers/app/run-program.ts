@@ -24,10 +24,12 @@ export function runProgram(
 ): Program {
   const [file = '', ...args] = command
   const program = file === 'node' ? process.execPath : file
-  const { PATH, HOME } = process.env
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  // sources are the same for every test; a bundle is somewhere else each time
+  const compiled = /^(?:src|workers)\//.test(args[0] ?? '') ? { NODE_COMPILE_CACHE } : {}
   const child = spawn(program, args, {
     cwd,
-    env: { PATH, HOME, GITHUB_API_URL: NO_GITHUB, ...env },
+    env: { PATH, HOME, GITHUB_API_URL: NO_GITHUB, ...compiled, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }
