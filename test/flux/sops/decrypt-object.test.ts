@@ -149,19 +149,16 @@ test('what a file encrypts: by an expression that takes too long', async () => {
   await expect(openDocument({ ...document, sops: block } as never, AGE)).rejects.toThrow('take too long')
 })
 
-const MANY = Array.from({ length: 180 }, (_, index) => `name_${index}`).join('|')
-
-test.each<[object]>([
-  [{ encrypted_suffix: 'ata' }],
-  [{ encrypted_regex: `^(${MANY}|data)$` }],
-  [{ unencrypted_regex: '^(apiV|kind|meta)' }],
-])('what a file encrypts: by %j, as SOPS reads it', async selection => {
-  const { sops, ...document } = await sealedBy(secret({ data: { a: 'x' } }), '^data$')
-  const { encrypted_regex: _regex, ...block } = sops as Record<string, unknown>
-  const { metadata: _metadata, ...rest } = document
-  const given = { ...rest, sops: { ...block, ...selection } } as never
-  expect(await openDocument(given, AGE)).toMatchObject({ data: { a: 'x' } })
-})
+test.each<[object]>([[{ encrypted_suffix: 'ata' }], [{ unencrypted_regex: '^(apiV|kind|meta)' }]])(
+  'what a file encrypts: by %j, as SOPS reads it',
+  async selection => {
+    const { sops, ...document } = await sealedBy(secret({ data: { a: 'x' } }), '^data$')
+    const { encrypted_regex: _regex, ...block } = sops as Record<string, unknown>
+    const { metadata: _metadata, ...rest } = document
+    const given = { ...rest, sops: { ...block, ...selection } } as never
+    expect(await openDocument(given, AGE)).toMatchObject({ data: { a: 'x' } })
+  },
+)
 
 test('a key that is split among groups, damaged text, too many recipients: not opened', async () => {
   const whole = JSON.parse(await sealed(secret({ data: { a: base64('one') } })))
