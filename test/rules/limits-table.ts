@@ -168,7 +168,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/flux/go-round-trip.ts MAX_EXPONENT',
     'src/flux/substitute/operators.ts MAX_INT',
     'src/fleet/sources/version-range.ts MAX_NUMBER',
-    'src/flux/substitute/emit-scalar.ts MAX',
     'src/kube/yaml/resolve-scalar.ts LONGEST',
     'src/kube/yaml/tokens.ts LONGEST',
     'src/kustomize/paths.ts MAX_POINTER',
