@@ -2,9 +2,9 @@ import { FleetSession } from '../../src/fleet/graph/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import { type FleetInput, retainOf } from '../../src/fleet/model/input.ts'
 import { refKey } from '../../src/fleet/model/source-ref.ts'
-import { readCommit } from '../../src/git/commits.ts'
+import { openCommit } from '../../src/git/commits.ts'
 import { askGit } from '../../src/git/run-git.ts'
-import { openSnapshot, type Tree } from '../../src/git/tree.ts'
+import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/source-address.ts'
 import { baselineOf } from '../../src/rules/model/baseline.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
@@ -116,7 +116,7 @@ export class FleetReplay {
     const known = this.#trees.get(ref)
     if (known) return known
     if (this.#trees.size > 8) this.#trees = new Map()
-    const read = readCommit(this.#dir, ref).then(openSnapshot)
+    const read = openCommit(this.#dir, ref)
     this.#trees.set(ref, read)
     return read
   }

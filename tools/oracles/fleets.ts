@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   const surveyed: Awaited<ReturnType<typeof survey>>[] = []
   const unread: string[] = []
   for (const given of positionals) {
-    const one = await survey(given, { ...values, history, plant, clones }).catch(unreadable)
+    const one = await survey(given, { ...values, history, plant, clones }).catch(error => unreadable(error))
     if (typeof one === 'string') {
       unread.push(`${given} (${one})`)
       continue
@@ -71,9 +71,9 @@ async function main(): Promise<number> {
 }
 
 /** Why a repository is not evaluated: a clone of which parts are missing ends no survey of others. */
-function unreadable(error: unknown): string {
+function unreadable(error: unknown, before = ''): string {
   if (!(error instanceof BailiwickError)) throw error
-  console.error(error.message)
+  console.error(`${before}${error.message}`)
   return error.code
 }
 
@@ -93,17 +93,17 @@ async function survey(
   const url = equals > 0 ? given.slice(0, equals) : ((await remoteUrl(dir)) ?? '')
   const name = url.replace(/^.*?([^/:]+\/[^/]+?)(?:\.git)?$/, '$1') || basename(dir) || dirname(dir)
   const replay = new FleetReplay(dir, url, branch ?? (await defaultBranch(dir)), clones)
-  const started = performance.now()
+  const started = process.cpuUsage()
   const { verdict } = await replay.evaluate('HEAD')
   const first = firstResult(verdict)
-  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(started)
   const changes: Evaluated[] = []
   for (const commit of await lastCommits(dir, history)) {
-    // a process is not asked to hold the trees of a whole history
-    changes.push(await replay.change(commit))
+    const change = await replay.change(commit).catch(error => unreadable(error, `${commit} is not counted: `))
+    if (typeof change !== 'string') changes.push(change)
   }
   const plants = plant > 0 && first.result !== NO_FLEET ? await plantAttacks(name, await replay.open(), plant) : []
-  return { name, seconds, verdict, first, changes, plants }
+  return { name, seconds: (user + system) / 1e6, verdict, first, changes, plants }
 }
 
 async function defaultBranch(dir: string): Promise<string> {

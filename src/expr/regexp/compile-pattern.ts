@@ -16,7 +16,7 @@ export interface Pattern {
   find(text: string, limit: number, spend: (work: number) => void): Match[]
 }
 
-const MAX_LENGTH = 1_000
+const MAX_LENGTH = 2_000
 const MAX_SIZE = 2_100
 /** Go's regexp refuses repetitions, within each other, that make more copies of a part (regexp/syntax, repeatIsValid). */
 const MAX_COPIES = 1_000

@@ -27,7 +27,7 @@ type BlockSelection = readonly {
 
 /**
  * As SOPS reads it (getsops/sops, Tree.shouldBeEncrypted): without any, every value is encrypted; an expression that Go cannot
- * read matches nothing. Its tests throw `render-limits` where they take too long.
+ * read matches nothing. Its tests throw `render-limits` where they take too long, and for what only Go reads.
  */
 function selectionIn(block: Node): BlockSelection {
   let left = MAX_STEPS
@@ -105,8 +105,8 @@ function matched(pattern: Parameters<typeof containsPattern>[0], name: string, s
   try {
     return containsPattern(pattern, name, { spend })
   } catch (error) {
-    if (error instanceof BailiwickError && error.code !== 'render-limits') return false
-    throw error
+    if (error instanceof BailiwickError && error.code === 'kustomize-invalid') return false
+    throw error instanceof BailiwickError ? new BailiwickError('render-limits', error.message, { cause: error }) : error
   }
 }
 

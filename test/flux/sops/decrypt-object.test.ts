@@ -130,11 +130,8 @@ test.each<[string, object, string]>([
     { encrypted_comment_regex: 'x' },
     'data.a is encrypted, and the file says that it is not',
   ],
-  [
-    'by an expression that Go refuses',
-    { encrypted_regex: '(' },
-    'data.a is encrypted, and the file says that it is not',
-  ],
+  ['by one that Go refuses', { encrypted_regex: '(' }, 'data.a is encrypted, and the file says that it is not'],
+  ['by one that only Go reads', { encrypted_regex: '^(\\p{Greek}|data)$' }, 'which is not supported'],
 ])('what a file encrypts: %s, as Flux refuses it', async (_, selection, message) => {
   const { sops, ...document } = await sealedBy(secret({ data: { a: 'x' } }))
   const { encrypted_regex: _regex, ...block } = sops as Record<string, unknown>
