@@ -102,7 +102,7 @@ class Census {
 function tooMuch(what: string, origin: Origin): BailiwickError {
   return new BailiwickError('render-limits', what, {
     origin,
-    fix: 'Render less. All Kustomizations of a tenant on a cluster share one budget.',
+    fix: 'Remove large files from generators, or patches of many objects. All Kustomizations of a tenant on a cluster share this limit.',
   })
 }
 
