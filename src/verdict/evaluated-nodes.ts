@@ -179,7 +179,11 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     path: node.path,
     ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
     hides: node.hides ?? [],
-    refused: [...refusedFields(node.kustomization, node.objects), ...refused].sort(),
+    refused: [
+      ...(node.inVersions ? ['two versions of one Kustomization'] : []),
+      ...refusedFields(node.kustomization, node.objects),
+      ...refused,
+    ].sort(),
   }
 })
 

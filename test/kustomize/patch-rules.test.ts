@@ -63,6 +63,19 @@ describe('strategic merge', () => {
     expect(patch(`{"type":"object"}${' '.repeat(100)}`)).toMatch(/^yaml-ambiguous/)
     expect(patch(`{nothing}${' '.repeat(100)}`)).toContain('"x":1')
   })
+  // compared with kustomize: 156 builds with the comment at other places
+  test.each([
+    ['  # {"type":"object"}\n', /^yaml-ambiguous/],
+    ['  # {"type":"object"}\n  # a\n', /^yaml-ambiguous/],
+    ['  # a\n\n  # {"type":"object"}\n', /^yaml-ambiguous/],
+    ['# a\n  # {"type":"object"}\n', /^yaml-ambiguous/],
+    ['  # a\n  # {"type":"object"}\n', /"x":1/],
+    ['  #\n  # {"type":"object"}\n  # b\n', /"x":1/],
+  ])('a comment on lines of its own: %j', (comment, expected) => {
+    const object = `apiVersion: e/v1\nkind: Thing\nmetadata: {name: a}\nspec:\n${comment}  x: 1\n`
+    const patch = 'patches:\n- patch: |\n    {apiVersion: e/v1, kind: Thing, metadata: {name: a}, spec: {y: 1}}\n'
+    expect(patched(patch, object)).toMatch(expected)
+  })
   test('a field with an empty name ends the build, as in kustomize', () => {
     const patch = 'patches:\n- patch: |\n    {apiVersion: e/v1, kind: Thing, metadata: {name: a}, spec: {"": 1}}\n'
     expect(patched(patch)).toBe('kustomize-invalid @kustomization.yaml:4')

@@ -26,16 +26,19 @@ const MAX_TENANT_NODES = 1_000
 const MAX_PLATFORM_NODES = 20_000
 
 /**
- * Whether a rendered Kustomization becomes a node. What may not is an error of the node that renders it; a tenant's
- * Kustomization in a namespace that is not theirs is left to the rule `namespace-confinement`, and never followed.
+ * The name of the node that a rendered Kustomization becomes; undefined: none. What may not is an error of the node that
+ * renders it; a tenant's Kustomization in a namespace that is not theirs is left to the rule `namespace-confinement`, and
+ * never followed.
  */
-export function admitChild(walk: Walk, claim: Claim): boolean {
+export function admitChild(walk: Walk, claim: Claim): string | undefined {
   const { parent, kustomization } = claim
   const id = idOf(kustomization)
   const key = nodeKey(walk.cluster, id)
-  if (key === parent.key) {
+  if (key === nodeKey(walk.cluster, idOf(parent.kustomization))) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
-    if (!isSameSpec(kustomization, parent.kustomization) && !rendersSame(walk, claim)) {
+    if (isSameSpec(kustomization, parent.kustomization) || rendersSame(walk, claim)) return undefined
+    const version = versionOf(walk, claim, walk.drafts.get(key))
+    if (version === undefined) {
       refuse(
         walk,
         claim,
@@ -44,23 +47,24 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
         `${display(id)} renders itself differently from what declares it`,
       )
     }
-    return false
+    return version
   }
-  if (parent.tenant !== undefined && walk.tenancy.owners.get(id.namespace) !== parent.tenant) return false
+  if (parent.tenant !== undefined && walk.tenancy.owners.get(id.namespace) !== parent.tenant) return undefined
   const known = walk.drafts.get(key)
   if (known) {
     // two of the platform that say the same leave nothing open
     const isPlatforms = parent.tenant === undefined && tenantOfParent(walk, known) === undefined
-    if (isPlatforms && isSameSpec(kustomization, known.kustomization)) return false
-    refuse(
-      walk,
-      claim,
-      'graph-conflict',
-      `${display(id)}: rendered twice on cluster ${walk.cluster}. Allowed: one Kustomization of this name`,
-      `${display(id)} is rendered twice on cluster ${walk.cluster}`,
-    )
-    return false
+    if (isPlatforms && isSameSpec(kustomization, known.kustomization)) return undefined
+    const version = versionOf(walk, claim, known)
+    if (version !== undefined) return version
+    refuseTwice(walk, claim)
+    return undefined
   }
+  return isWithinLimits(walk, claim) ? id.name : undefined
+}
+
+function isWithinLimits(walk: Walk, claim: Claim): boolean {
+  const { parent } = claim
   const limit = parent.tenant === undefined ? MAX_PLATFORM_NODES : MAX_TENANT_NODES
   if ((walk.counts.get(parent.tenant ?? '') ?? 0) >= limit) {
     refuse(walk, claim, 'graph-limits', `cluster ${walk.cluster}: more than ${limit} Kustomizations of one owner`)
@@ -71,6 +75,29 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
     return false
   }
   return true
+}
+
+/** Two versions of a Kustomization that are not both the platform's. */
+export function refuseTwice(walk: Walk, claim: Claim): void {
+  const who = display(idOf(claim.kustomization))
+  const text = `rendered twice on cluster ${walk.cluster}`
+  refuse(walk, claim, 'graph-conflict', `${who}: ${text}. Allowed: one Kustomization of this name`, `${who} is ${text}`)
+}
+
+/**
+ * The name of a second version of a Kustomization: what the platform renders twice, Flux applies in turn, so both are
+ * evaluated, and the worker applies neither. Undefined where it may not have one.
+ */
+function versionOf(walk: Walk, claim: Claim, known: Draft | undefined): string | undefined {
+  const { parent, kustomization } = claim
+  const { namespace, name } = idOf(kustomization)
+  const version = `${name} (by ${parent.name})`
+  const isPlatforms = known?.parent !== undefined && [known, parent].every(one => one.tenant === undefined && !one.hub)
+  if (!isPlatforms || walk.tenancy.owners.has(namespace) || tenantOfParent(walk, known) !== undefined) return undefined
+  if (walk.drafts.has(nodeKey(walk.cluster, { namespace, name: version })) || !isWithinLimits(walk, claim))
+    return undefined
+  known.inVersions = true
+  return version
 }
 
 /** Whether what a Kustomization says of itself applies what the version does that declares it, with the same rights. */

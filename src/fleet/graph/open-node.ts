@@ -31,7 +31,7 @@ import type { Draft } from './walk.ts'
 
 /** The node of a cluster's root. */
 export function rootNode(context: NodeContext, root: Root): Draft {
-  const draft = blank(context, root.kustomization)
+  const draft = blank(context, root.kustomization, idOf(root.kustomization).name)
   const { digest, error, ...content } = nodeContent(root, undefined, context.lockdown)
   if (error) draft.error = error
   const needs = clusterNeeds(root.kustomization, context.values)
@@ -59,8 +59,13 @@ interface UnknownSource {
  * The node of a Kustomization, rendered; or what it waits for. What Flux would refuse, or what we cannot read, is the
  * node's error; nothing is thrown.
  */
-export function openNode(context: NodeContext, kustomization: KubeObject, parent: Draft): Draft | Unopened {
-  const draft = blank(context, kustomization)
+export function openNode(
+  context: NodeContext,
+  kustomization: KubeObject,
+  parent: Draft,
+  name = idOf(kustomization).name,
+): Draft | Unopened {
+  const draft = blank(context, kustomization, name)
   draft.parent = parent.key
   let unknown: Unopened | undefined
   if (parent.tenant !== undefined) draft.tenant = parent.tenant
@@ -167,13 +172,14 @@ function missing(context: NodeContext, draft: Draft, resolved: Resolved): Need |
   return undefined
 }
 
-function blank(context: NodeContext, kustomization: KubeObject): Draft {
-  const id = idOf(kustomization)
+function blank({ cluster }: NodeContext, kustomization: KubeObject, name: string): Draft {
+  const { namespace, name: own } = idOf(kustomization)
   return {
-    key: nodeKey(context.cluster, id),
-    cluster: context.cluster,
-    namespace: id.namespace,
-    name: id.name,
+    key: nodeKey(cluster, { namespace, name }),
+    cluster,
+    namespace,
+    name,
+    ...(name === own ? {} : { inVersions: true as const }),
     identity: CONTROLLER,
     kustomization,
     source: { id: '', url: '', ref: {}, commit: '' },

@@ -35,7 +35,7 @@ import {
   tenantRepositories,
 } from '../tenancy/delegated.ts'
 import { type DeclaredTenancy, declaredIn, Tenancy, TenantBudgets } from '../tenancy/tenancy.ts'
-import { admitChild, failedNode } from './admit-child.ts'
+import { admitChild, failedNode, refuseTwice } from './admit-child.ts'
 import { openRoot, type Root } from './cluster-root.ts'
 import { keepTenants, nextClaim, PRESUMED_ROUNDS, presumedValues } from './next-claim.ts'
 import { noteCharts } from './node-sources.ts'
@@ -268,8 +268,9 @@ function addStart(walk: Walk, first: Draft, { source }: Root): void {
 }
 
 function follow(walk: Walk, claim: Claim): void {
-  if (!admitChild(walk, claim)) return
-  const draft = openNode(walk, claim.kustomization, claim.parent)
+  const name = admitChild(walk, claim)
+  if (name === undefined) return
+  const draft = openNode(walk, claim.kustomization, claim.parent, name)
   if ('unknownSource' in draft) {
     walk.waiting.add(claim, draft.unknownSource)
     return
@@ -278,6 +279,10 @@ function follow(walk: Walk, claim: Claim): void {
     const { namespace } = idOf(claim.kustomization)
     const others = claim.parent.tenant !== undefined || walk.tenancy.owners.has(namespace)
     walk.blocked.add(claim, draft, others ? 'anybody' : 'platform')
+    return
+  }
+  if (draft.name !== idOf(claim.kustomization).name && draft.tenant !== undefined) {
+    refuseTwice(walk, claim)
     return
   }
   walk.drafts.set(draft.key, draft)

@@ -44,6 +44,8 @@ export interface FleetNode {
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean
+  /** The platform renders the Kustomization in two versions, which are a node each. The second is named after its parent, too. */
+  readonly inVersions?: true
   /**
    * What it renders, as far as it could be built: with holes, what is left after they were taken out (for findings only,
    * never applied). Empty where nothing could be built or an opaque source says why.

@@ -24,6 +24,7 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
     a.values === b.values &&
     sameDeep(a.needs, b.needs) &&
     a.unknown === b.unknown &&
+    a.inVersions === b.inVersions &&
     a.identity.user === b.identity.user &&
     a.identity.impersonated === b.identity.impersonated &&
     (a.digest === '') === (b.digest === '') &&

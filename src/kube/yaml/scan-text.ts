@@ -291,6 +291,7 @@ class Comments {
     const kind = this.lastKind()
     if (kind === ANCHOR || kind === TAG) this.pending = this.tokens.count
     if (this.steered || (!flow && this.isOfValue()) || !this.mayBeSchema() || !isSchema(this.cursor)) return
+    if (this.isBelowAnother()) return
     this.steered = { line: this.cursor.line, column: this.cursor.column + 1 }
   }
 
@@ -330,6 +331,15 @@ class Comments {
     if (kind !== PLAIN && kind !== SINGLE_QUOTED && kind !== DOUBLE_QUOTED) return false
     const last = tokens.count - 1
     return tokens.extra(last) === this.cursor.line && !(kind === PLAIN && NULLS.includes(tokens.values[last]!))
+  }
+
+  /** go-yaml reads a comment line right below another as one comment with it, which is not a JSON object then. */
+  private isBelowAnother(): boolean {
+    const { text, at, column } = this.cursor
+    const start = at - column
+    const above = text.lastIndexOf('\n', start - 2) + 1
+    const blanks = ' '.repeat(column)
+    return start > 0 && text.startsWith(blanks, start) && text.startsWith(`${blanks}#`, above)
   }
 
   /**

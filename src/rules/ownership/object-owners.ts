@@ -9,7 +9,7 @@ import { isKustomization } from '../../flux/references.ts'
 import { FLUX_KINDS, SOURCE_GROUP, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
-import type { Rule, RuleContext, Subject, TenantSubject, Violation } from '../model/rule.ts'
+import { type Rule, type RuleContext, Subject, type TenantSubject, type Violation } from '../model/rule.ts'
 
 const NAME = ['metadata', 'name']
 const nameOf = ({ namespace, name }: Pick<FleetNode, 'namespace' | 'name'>) => `${namespace}/${name}`
@@ -21,8 +21,19 @@ export const ownershipConflict: Rule = {
   title: 'Object in two Kustomizations',
   why: 'Two Kustomizations with the same object overwrite each other at every interval. When one drops the object, Flux deletes it. A tenant can take over and delete an object of the platform or of another tenant in this way.',
   source: 'fluxcd/pkg ssa: the last one to apply takes the owner labels',
-  docs: 'Rename the object, or remove it from one of the two Kustomizations. Objects that the platform renders twice are not reported.',
+  docs: 'Rename the object, or remove it from one of the two Kustomizations. Of the objects that the platform renders twice, only Kustomizations with different content are reported, as warnings.',
   kinds: 'every',
+  *checkNode(node) {
+    const { namespace, name } = idOf(node.kustomization)
+    if (!node.inVersions || name === node.name) return
+    yield Subject.ofNode(node).violation(NAME, 'versions', {
+      level: 'warning',
+      severity: 'medium',
+      cause: hashOf(['versions', node.parent ?? '']),
+      message: message`${objectPart('Kustomization', namespace, name)} is rendered in two versions, and Flux applies each in turn. Allowed: one version. Both are evaluated.`,
+      fix: message`Render it once: build its file in one Kustomization only, and not in its own folder.`,
+    })
+  },
   *checkTenantObject(subject, context) {
     const { object, kind, node } = subject
     const other = rival(subject, context)
