@@ -64,7 +64,7 @@ export const pruneProtected: Rule = {
   title: 'Object excluded from Flux reconciliation',
   why: 'An object with `prune: disabled` stays on the cluster after it is removed from git. An object with `ssa: Ignore` or `reconcile: disabled` keeps changes made on the cluster. Git then differs from the cluster. A Kustomization or HelmRelease that git no longer describes still applies content, which is not evaluated.',
   source: 'kustomize-controller: Controlling the apply behavior of resources',
-  docs: 'Remove these labels and annotations. The finding is a violation on an object that the platform also renders, on a Kustomization, HelmRelease, ResourceSet or source that Flux would not correct, and where a tenant removes a Kustomization, HelmRelease or ResourceSet that Flux would not delete.',
+  docs: 'Remove these labels and annotations. The finding is a violation on an object that the platform also renders. It is also one on a source, or on what applies objects, if Flux would not correct it. A tenant may not remove a Kustomization, HelmRelease or ResourceSet that Flux would not delete.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     const { object, id, kind, node } = subject
@@ -80,7 +80,8 @@ export const pruneProtected: Rule = {
     }
   },
   *checkNode(node, { index, before }) {
-    if (!before) return
+    // what is missing of a node that fails is not removed
+    if (!before || node.error || node.digest === '') return
     const lost = lostObjects(node.cluster, before.objectsOf(node.key), node.objects, index)
     yield* left(lost, node, index, prunesNow(node), node.tenant)
   },

@@ -99,7 +99,7 @@ describe('the root', () => {
     expect((await run(folder, 'render', 'link')).code).toBe(0)
     write(folder, { 'base/kustomization.yaml': 'resources: [b.yaml]\n' })
     expect((await run(folder, 'render', 'link')).stderr).toMatch(
-      /^error\[kustomize-unsupported\]: "base\/b\.yaml": symlink\. .* at base\/kustomization\.yaml:1/,
+      /^error\[kustomize-unsupported\]: "base\/b\.yaml": is a symlink, .* at base\/kustomization\.yaml:1/,
     )
   })
 })

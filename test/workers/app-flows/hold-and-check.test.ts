@@ -63,7 +63,7 @@ test('whoever asks for the run again gets the same verdict, and nothing is flipp
 test('help says what the one who asks may do, and words that we do not know are explained to who may write', async () => {
   const [ofRita] = (await say('rita', '/bailiwick help')).replies
   expect(ofRita).toContain('`/bailiwick help`')
-  expect(ofRita).not.toContain('hold')
+  expect(ofRita).not.toContain('/bailiwick hold')
   const [ofDora] = (await say('dora', '/bailiwick help')).replies
   expect(ofDora).toContain('`/bailiwick hold`')
   expect(await say('mallory', '/bailiwick help')).toEqual({ reactions: ['-1'], replies: [] })
