@@ -30,7 +30,7 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   },
   'graph-conflict': {
     means:
-      'Two Kustomizations of a cluster have the same namespace and name, or one renders a different version of itself.',
+      'Two objects of a cluster have the same kind, namespace and name, but different content, and what is applied depends on them. Two versions of a Kustomization are both evaluated if the platform renders them.',
     remedy: 'Rename one of them, or remove the copy. Flux would switch between the two versions.',
   },
   'kustomize-unsupported': {

@@ -34,7 +34,7 @@ export function admitChild(walk: Walk, claim: Claim): string | undefined {
   const { parent, kustomization } = claim
   const id = idOf(kustomization)
   const key = nodeKey(walk.cluster, id)
-  if (key === nodeKey(walk.cluster, idOf(parent.kustomization))) {
+  if (key === parent.key || (parent.inVersions && key === nodeKey(walk.cluster, idOf(parent.kustomization)))) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
     if (isSameSpec(kustomization, parent.kustomization) || rendersSame(walk, claim)) return undefined
     const version = versionOf(walk, claim, walk.drafts.get(key))
