@@ -8,7 +8,7 @@ import { isFatal } from '../../flux/render-with-holes.ts'
 import { readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { canonical, originAt, stringAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { nodeKey } from '../model/fleet.ts'
+import { isSecondVersion, nodeKey } from '../model/fleet.ts'
 import { addressIn } from '../model/fleet-config.ts'
 import { isSameSpec, objectTexts, versionlessKey } from '../model/same-node.ts'
 import { namedRepositories } from '../model/source-access.ts'
@@ -34,7 +34,7 @@ export function admitChild(walk: Walk, claim: Claim): string | undefined {
   const { parent, kustomization } = claim
   const id = idOf(kustomization)
   const key = nodeKey(walk.cluster, id)
-  if (key === parent.key || (parent.inVersions && key === nodeKey(walk.cluster, idOf(parent.kustomization)))) {
+  if (key === parent.key || (isSecondVersion(parent) && key === nodeKey(walk.cluster, idOf(parent.kustomization)))) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
     if (isSameSpec(kustomization, parent.kustomization) || rendersSame(walk, claim)) return undefined
     const version = versionOf(walk, claim, walk.drafts.get(key))

@@ -10,7 +10,7 @@ import { setsIn } from '../rendering/render-resource-set.ts'
 import { SOURCE_GROUPS } from '../sources/sources.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from '../tenancy/capsule.ts'
 import { needsOf, valueId } from './node-values.ts'
-import { attempt, type Claim, type Draft, enqueue, type ProvidedBy, type Walk } from './walk.ts'
+import { attempt, type Claim, type Draft, enqueue, type ProvidedBy, releaseBlocked, type Walk } from './walk.ts'
 
 /**
  * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One
@@ -93,8 +93,7 @@ function release(walk: Walk, draft: Draft, object: KubeObject): void {
     if (!known || known === 'bootstrap') attempt(draft, () => walk.index.add(object, draft))
   } else if (group === '') {
     const isKnown = walk.values.has(`${id.kind}/${id.namespace}/${id.name}`)
-    const added = isKnown ? undefined : walk.values.add(object)
-    if (added !== undefined) for (const claim of walk.blocked.release(added)) enqueue(walk, claim)
+    releaseBlocked(walk, isKnown ? undefined : walk.values.add(object))
   } else if (isKustomizationKind(group, id.kind)) {
     const key = nodeKey(walk.cluster, id)
     // a root that follows something else now is not what it was, and no other one for that

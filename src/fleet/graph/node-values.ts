@@ -9,6 +9,7 @@ import {
   type MadeSource,
   plainVariable,
   type SourceKind,
+  unknownVariable,
   type Variable,
   type VariableSource,
   type Variables,
@@ -192,7 +193,10 @@ export class ValueIndex {
     const made = this.#made.get(id)
     const declared = this.#declared.get(id)
     if (object || made) this.#taken.add(id)
-    if (object && this.#loose.has(id)) return declared ?? { variables: new Map(), rest: unknownIn(object) }
+    if (object && this.#loose.has(id)) {
+      const { root } = object
+      return declared ?? { variables: new Map(), rest: unknownVariable(root.origin, [holderOf(root, '')]) }
+    }
     if (object) return { variables: variablesOf(object.root) }
     return declared ?? (made && { variables: made })
   }
@@ -209,11 +213,6 @@ export class ValueIndex {
     const isOpen = declared?.rest !== undefined || this.#loose.has(id)
     return JSON.stringify([id, object ? described(object.root) : '', values, isOpen])
   }
-}
-
-/** Stands for every value of an object. */
-function unknownIn({ root }: KubeObject): Variable {
-  return { value: '', origin: root.origin, hidden: 'opaque', holders: [holderOf(root, '')] }
 }
 
 /** An unknown value and a text that looks like its variable are the same only to a reader. */

@@ -12,6 +12,7 @@ import {
   type ClusterValues,
   type FleetNode,
   isIncomplete,
+  isSecondVersion,
   type Lockdown,
   lostOwners,
   type NotSeen,
@@ -49,6 +50,7 @@ import {
   type Draft,
   enqueue,
   RemoteClusters,
+  releaseBlocked,
   UnownedObjects,
   WaitingClaims,
   type Walk,
@@ -281,7 +283,7 @@ function follow(walk: Walk, claim: Claim): void {
     walk.blocked.add(claim, draft, others ? 'anybody' : 'platform')
     return
   }
-  if (draft.name !== idOf(claim.kustomization).name && draft.tenant !== undefined) {
+  if (isSecondVersion(draft) && draft.tenant !== undefined) {
     refuseTwice(walk, claim)
     return
   }
@@ -347,11 +349,11 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
   for (const object of values) {
-    release(walk, walk.values.add(object, !(isSetNode(draft) && isCopied(object))))
+    releaseBlocked(walk, walk.values.add(object, !(isSetNode(draft) && isCopied(object))))
   }
   for (const made of objects.flatMap(madeSources)) {
     // of a tenant's the keys are unknown, too: the tenant may have the controller merge more into it
-    if (draft.tenant === undefined) release(walk, walk.values.addMade(made))
+    if (draft.tenant === undefined) releaseBlocked(walk, walk.values.addMade(made))
     else if (walk.tenancy.owners.get(made.namespace) === draft.tenant)
       walk.values.addMade({ ...made, variables: undefined })
   }
@@ -359,10 +361,6 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     walk.claimed.add(nodeKey(walk.cluster, idOf(kustomization)))
     enqueue(walk, { kustomization, parent: draft })
   }
-}
-
-function release(walk: Walk, id: string | undefined): void {
-  if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
 }
 
 function finish(walk: Walk): void {

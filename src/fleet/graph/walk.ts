@@ -45,6 +45,11 @@ export function enqueue(walk: Walk, claim: Claim): void {
   walk.claims[place].push(claim)
 }
 
+/** Puts the claims where their turn is that waited for values of this id. */
+export function releaseBlocked(walk: Walk, id: string | undefined): void {
+  if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
+}
+
 /** Takes a step; what it refuses is an error of the node. */
 export function attempt(draft: Draft, step: () => void): void {
   try {

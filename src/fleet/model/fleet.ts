@@ -4,7 +4,7 @@ import type { Origin } from '../../base/origin.ts'
 import type { Manifest } from '../../flux/installed-rbac.ts'
 import type { OpenedValues } from '../../flux/render-kustomization.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Hole, KubeObject } from '../../kube/object.ts'
+import { type Hole, idOf, type KubeObject } from '../../kube/object.ts'
 import type { SopsFormat } from '../../kube/sops.ts'
 import type { FleetConfig } from './fleet-config.ts'
 import type { AskedRepository, SourceAccess } from './source-access.ts'
@@ -351,6 +351,10 @@ export interface ValueNeed {
   readonly name: string
   readonly optional: boolean
 }
+
+/** Whether a node is the version of a Kustomization beside the one that bears its name. */
+export const isSecondVersion = ({ inVersions, name, kustomization }: FleetNode): boolean =>
+  inVersions === true && name !== idOf(kustomization).name
 
 /** Key of a node. Names that Kubernetes would refuse are made harmless: the key stands in logs and reports. */
 export function nodeKey(cluster: string, id: { readonly namespace: string; readonly name: string }): string {

@@ -54,12 +54,7 @@ export function variablesOf(root: MapNode): Variables {
     if (node.type !== 'scalar' || typeof node.value !== 'string')
       throw noText('data: a value is not a string', node.origin)
     const { value, origin } = node
-    const own: Variable = {
-      value: '',
-      origin,
-      hidden: 'opaque',
-      holders: node.opaque?.length ? node.opaque : [holderOf(root, name)],
-    }
+    const own = unknownVariable(origin, node.opaque?.length ? node.opaque : [holderOf(root, name)])
     if (node.opaque || isEncrypted(value)) variables.set(name, own)
     else variables.set(name, secret ? (decoded(value, origin) ?? own) : plainVariable(value, origin))
   }
@@ -70,6 +65,14 @@ export function variablesOf(root: MapNode): Variables {
 export function plainVariable(value: string, origin: Origin): Variable {
   return { value: value.replaceAll('\n', ''), origin }
 }
+
+/** A variable of a value that only the cluster has, and where it lies. */
+export const unknownVariable = (origin: Origin, holders: readonly ValueHolder[]): Variable => ({
+  value: '',
+  origin,
+  hidden: 'opaque',
+  holders,
+})
 
 /** An object as the holder of one of its values. */
 export function holderOf(root: MapNode, key: string): ValueHolder {
@@ -112,8 +115,8 @@ export const madeSources = oncePer((object: KubeObject): readonly MadeSource[] =
     const { apiVersion, kind, namespace, name } = idOf(made)
     if ((kind !== 'Secret' && kind !== 'ConfigMap') || groupOf(apiVersion) !== '') return []
     const variables = keysOf(object)?.map(key => {
-      const holders = [{ kind: 'Secret', namespace, name, key }] as const
-      return [key, { value: '', origin: object.root.origin, hidden: 'opaque', holders }] as const
+      const holder = { kind: 'Secret', namespace, name, key } as const
+      return [key, unknownVariable(object.root.origin, [holder])] as const
     })
     return [{ kind, namespace, name, variables: variables && new Map(variables) }]
   }),
@@ -124,12 +127,10 @@ export const madeSources = oncePer((object: KubeObject): readonly MadeSource[] =
  * `data` (External Secrets Operator, applyTemplate). Undefined where a key may come of `dataFrom`, of `templateFrom` or by
  * merging, too, and for any other object.
  */
-function keysOf({ root }: KubeObject): readonly string[] | undefined {
-  if (
-    stringAt(root, ['kind']) !== 'ExternalSecret' ||
-    !stringAt(root, ['apiVersion'])?.startsWith('external-secrets.io/')
-  )
-    return undefined
+function keysOf(object: KubeObject): readonly string[] | undefined {
+  const { root } = object
+  const { apiVersion, kind } = idOf(object)
+  if (kind !== 'ExternalSecret' || groupOf(apiVersion) !== 'external-secrets.io') return undefined
   const target = at(root, ['spec', 'target'])
   if ((stringAt(target, ['creationPolicy']) ?? 'Owner') !== 'Owner' || at(target, ['manifest'])) return undefined
   // one that is written once (CreatedOnce) may have the keys of an older version

@@ -4,7 +4,7 @@ import { hashOf, placeText } from '../../fleet/facts/fingerprint.ts'
 import type { Rendered } from '../../fleet/facts/object-table.ts'
 import { objectPart, quoted } from '../../fleet/facts/shown.ts'
 import { remoteClusterOf } from '../../fleet/graph/open-node.ts'
-import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { type FleetNode, isSecondVersion } from '../../fleet/model/fleet.ts'
 import { isKustomization } from '../../flux/references.ts'
 import { FLUX_KINDS, SOURCE_GROUP, valuesOf } from '../../kube/flux-kinds.ts'
 import { at, canonical, type Node, originAt, stringAt } from '../../kube/node.ts'
@@ -24,8 +24,8 @@ export const ownershipConflict: Rule = {
   docs: 'Rename the object, or remove it from one of the two Kustomizations. Of the objects that the platform renders twice, only Kustomizations with different content are reported, as warnings.',
   kinds: 'every',
   *checkNode(node) {
+    if (!isSecondVersion(node)) return
     const { namespace, name } = idOf(node.kustomization)
-    if (!node.inVersions || name === node.name) return
     yield Subject.ofNode(node).violation(NAME, 'versions', {
       level: 'warning',
       severity: 'medium',
